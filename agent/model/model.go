@@ -1,0 +1,59 @@
+// Package model speaks to language models over HTTP on this machine: OpenAI-compatible chat completions,
+// streamed, with the bytes that were sent kept. It leaves prompts and what an answer means to others. It dials
+// loopback only, follows no redirect, uses no proxy, and no error of its own ever holds a provider's body.
+package model
+
+import "context"
+
+// Model answers one request.
+type Model interface {
+	Complete(ctx context.Context, r Request) (Reply, error) // error is an *Error, or the context's cause
+}
+
+// Message is one chat message.
+type Message struct {
+	Role    string `json:"role"` // system, user, assistant
+	Content string `json:"content"`
+}
+
+// Request is one question.
+type Request struct {
+	Messages    []Message
+	Temperature float64 // 0 is greedy
+	Seed        int64   // sent when Temperature is not 0
+	MaxTokens   int     // 1024 if zero
+	Stop        []string
+	OnToken     func(n int, text string) // called for every piece of the answer as it arrives; n counts pieces from 1
+}
+
+// Reply is one whole answer. A stream that ended without a finish reason is an *Error, never a Reply.
+type Reply struct {
+	Text   string
+	Finish string // stop, length
+	Model  string // id that the answer named
+	Sent   []byte // request body as sent, byte for byte
+	Usage  Usage
+}
+
+// Usage is in tokens; zero where the server did not say.
+type Usage struct{ Prompt, Cached, Output int }
+
+// Class is what went wrong, from a closed list.
+type Class string
+
+const (
+	Connection      Class = "connection"
+	Timeout         Class = "timeout"
+	Overload        Class = "overload"
+	ContextExceeded Class = "context_exceeded"
+	Refused         Class = "refused" // not loopback, a remote model, a redirect, another model id than the pinned one
+	Invalid         Class = "invalid" // an answer that is not the protocol, or cut off
+)
+
+// Error is a failure of a model or of the way to it.
+type Error struct {
+	Class  Class
+	Doing  string // what was being done, as in "complete with qwen at 127.0.0.1:8080"
+	Status int    // HTTP status, 0 if none
+	Err    error  // never a provider's text
+}

@@ -1,0 +1,2 @@
+// Package perceive is a stub.
+package perceive

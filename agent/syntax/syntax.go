@@ -1,0 +1,2 @@
+// Package syntax is a stub.
+package syntax

@@ -20,7 +20,7 @@ type Message struct {
 type Request struct {
 	Messages    []Message
 	Temperature float64 // 0 is greedy
-	Seed        int64   // sent when Temperature is not 0
+	Seed        int64   // sent when Temperature is not 0, its low 31 bits: llama-server takes -1 as "any seed"
 	MaxTokens   int     // 1024 if zero
 	Stop        []string
 	OnToken     func(n int, text string) // called for every piece of the answer as it arrives; n counts pieces from 1
@@ -28,32 +28,13 @@ type Request struct {
 
 // Reply is one whole answer. A stream that ended without a finish reason is an *Error, never a Reply.
 type Reply struct {
-	Text   string
-	Finish string // stop, length
-	Model  string // id that the answer named
-	Sent   []byte // request body as sent, byte for byte
-	Usage  Usage
+	Text      string
+	Reasoning string // what the model thought aloud, where the server keeps that apart; not part of Text
+	Finish    string // stop, length
+	Model     string // id that the answer named; empty if it named none
+	Sent      []byte // request body as sent, byte for byte; json.Compact leaves it as it is
+	Usage     Usage
 }
 
 // Usage is in tokens; zero where the server did not say.
 type Usage struct{ Prompt, Cached, Output int }
-
-// Class is what went wrong, from a closed list.
-type Class string
-
-const (
-	Connection      Class = "connection"
-	Timeout         Class = "timeout"
-	Overload        Class = "overload"
-	ContextExceeded Class = "context_exceeded"
-	Refused         Class = "refused" // not loopback, a remote model, a redirect, another model id than the pinned one
-	Invalid         Class = "invalid" // an answer that is not the protocol, or cut off
-)
-
-// Error is a failure of a model or of the way to it.
-type Error struct {
-	Class  Class
-	Doing  string // what was being done, as in "complete with qwen at 127.0.0.1:8080"
-	Status int    // HTTP status, 0 if none
-	Err    error  // never a provider's text
-}

@@ -5,9 +5,16 @@ package oracle
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
 	"time"
 
+	"github.com/redraft-dev/redraft/agent/patch"
 	"github.com/redraft-dev/redraft/agent/plan"
+	"github.com/redraft-dev/redraft/agent/proof"
 	"github.com/redraft-dev/redraft/agent/report"
 	"github.com/redraft-dev/redraft/agent/sandbox"
 )
@@ -26,60 +33,202 @@ type Judge interface {
 // Verdict is what one or more runs of the check add up to.
 type Verdict struct {
 	Color    report.Color
-	Class    report.Class // why it is not green
-	Findings []report.Result
-	Passed   []string // ids seen passing
-	Skipped  []string
+	Class    report.Class    // why it is not green
+	Findings []report.Result // leaves, for people and proposers
+	Failed   []string        // ids failing, parents included
+	Passed   []string        // ids seen passing
+	Skipped  int
 	Unstable []string      // ids red in some runs only
 	Report   report.Report // of the run that decided
+	Text     string        // one sentence where the colour does not say it all
 }
 
-// Oracle runs one repository's check. Its fields are set once, before the first call.
+// Oracle runs one repository's check. Its exported fields are set once, before the first call.
 type Oracle struct {
 	Box     *sandbox.Sandbox
 	Check   plan.Check // the red one
 	Needs   plan.Needs
 	Trees   Trees
-	Scratch string        // folder for build caches: one per phase
-	Base    string        // toolchain base (a Go build cache holding the standard library), copied into each cache; none if empty
-	Timeout time.Duration // of one run; the check's, or 10 minutes
-	OnRun   func(Run)     // told of every run in the jail, if not nil; called from one goroutine at a time
+	Root    fs.FS                                                            // the root's text
+	Module  string                                                           // module path of the root's go.mod, "" if none
+	Policy  patch.Policy                                                     // what may be touched: Confirm applies the claim's diff through its gate
+	Links   map[string]string                                                // submodules of the root
+	Scratch string                                                           // absolute folder for build caches and private homes
+	Base    string                                                           // toolchain base: a Go build cache of the standard library; none if empty
+	Timeout time.Duration                                                    // of one run; the check's if zero, 10 minutes if that is zero too
+	Seed    int64                                                            // seeds of the orders in which instrumented runs shuffle tests derive from it
+	Keep    func(proof.RunRecord, sandbox.Result) (map[string]string, error) // keeps a run's raw output as evidence and returns path -> sha256 of what it wrote; nothing is kept if nil
+	OnRun   func(Run)                                                        // told of every run in the jail, if not nil; one call at a time
+
+	mu      sync.Mutex
+	counts  map[string]int
+	trusted bool // instrumented runs of the root agreed with the plain one
+	alone   map[string]bool
+	caches  sync.Map // name -> *sync.Once result
 }
 
 // Run is one command that ran in the jail.
 type Run struct {
-	Phase      string // see, judge, cheap, confirm, revert, fixer, cover
-	N          int
-	Mode       string // plain, instrumented
-	Command    string
-	Tree       string
-	Result     sandbox.Result
-	Report     report.Report
-	ThrownAway string
-	Seed       int64
-	TZ         string
+	proof.RunRecord
+	Result sandbox.Result
+	Report report.Report
+	Files  map[string]string // evidence files of the run, path -> sha256; empty when nothing was kept
 }
 
-// Job is what a caller of Exec wants run in a tree.
+// Exec is a command of ours to be run in a tree.
 type Exec struct {
 	Phase   string
 	Dir     string   // absolute directory of the tree; the command runs in Subdir below it
 	Subdir  string   // "." if empty
 	Argv    []string // as it is, no shell
-	Env     []string // added to Needs.Env
-	Cache   string   // name of the build cache to use, as in "judge-0"; made from what See left behind when new
+	Env     []string // added to what the check needs
+	Cache   string   // name of the build cache to use, as in "judge"; made from what See left behind when new
 	Timeout time.Duration
 }
 
 // Exec runs one command in a tree with the check's environment: for fixers, coverage, failing tests alone. Safe
 // for several goroutines as long as each uses its own Dir and Cache.
 func (o *Oracle) Exec(ctx context.Context, e Exec) (sandbox.Result, report.Report, error) {
-	panic("stub")
+	run, err := o.run(ctx, request{
+		phase: e.Phase, mode: proof.Plain, dir: e.Dir, sub: e.Subdir, argv: e.Argv, env: e.Env, cache: e.Cache, wall: e.Timeout,
+	})
+	return run.Result, run.Report, err
 }
 
-// Only judges the given findings alone, the cheapest way there is for their runner: for Go
-// `go test -run '^(TestA|TestB)$' ./pkg`. Its green is a hint, never a proof. ok is false when the findings cannot be
-// run alone (a lint or a build finding), then the whole check is to be judged.
-func (o *Oracle) Only(ctx context.Context, dir, cache string, findings []report.Result) (v Verdict, ok bool, err error) {
-	panic("stub")
+// request is one command to run, of the check's or of ours.
+type request struct {
+	phase, mode string
+	dir, sub    string
+	argv        []string // the check's own command if nil
+	env         []string
+	cache       string
+	wall        time.Duration
+	tree        string // tree id, where it was computed
+	seed        int64
+	tz          string
+	keep        bool
 }
+
+// run runs one command in the jail and reads what it said.
+func (o *Oracle) run(ctx context.Context, q request) (Run, error) {
+	home, err := os.MkdirTemp(o.Scratch, "home-")
+	if err != nil {
+		return Run{}, fmt.Errorf("make a private home: %w", err)
+	}
+	defer os.RemoveAll(home)
+	cache, err := o.cache(q.cache)
+	if err != nil {
+		return Run{}, err
+	}
+	command, argv := o.Check.Run, o.argv()
+	if q.argv != nil {
+		command, argv = join(q.argv), q.argv
+	}
+	sub := q.sub
+	if q.argv == nil {
+		sub = o.Check.Dir
+	}
+	res, err := o.Box.Run(ctx, sandbox.Command{
+		Argv: argv, Dir: filepath.Join(q.dir, filepath.FromSlash(sub)), Env: o.env(q, home, cache),
+		Read: o.Needs.Read, Write: write(q.dir, home, cache), Wall: o.wall(q.wall),
+	})
+	if err != nil {
+		return Run{}, fmt.Errorf("run %s: %w", q.phase, err)
+	}
+	r := Run{Result: res, RunRecord: proof.RunRecord{
+		Phase: q.phase, N: o.next(q.phase), Mode: q.mode, Command: command, Dir: slash(sub), Tree: q.tree, Place: q.dir,
+		Cache: q.cache, Module: o.Module, Tier: string(o.Box.Tier()), Exit: res.Exit, Signal: res.Signal, Limit: res.Limit,
+		Truncated: res.Truncated, Refused: res.Refused, Seconds: res.Wall.Seconds(), Seed: q.seed, TZ: q.tz,
+	}}
+	r.Report = report.Read(report.Run{
+		Command: command, Dir: q.dir, Module: o.Module, Stdout: res.Stdout, Stderr: res.Stderr, Exit: res.Exit,
+		Signal: res.Signal, Limit: res.Limit, Truncated: res.Truncated, Refused: res.Refused, Duration: res.Wall,
+	})
+	if !q.keep {
+		o.told(r)
+	}
+	return r, nil
+}
+
+// told tells of a run.
+func (o *Oracle) told(r Run) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.OnRun != nil {
+		o.OnRun(r)
+	}
+}
+
+// keep writes a run's raw output into the evidence, then tells of it.
+func (o *Oracle) keep(r *Run) (err error) {
+	if o.Keep != nil {
+		if r.Files, err = o.Keep(r.RunRecord, r.Result); err != nil {
+			return fmt.Errorf("keep the report of %s-%d: %w", r.Phase, r.N, err)
+		}
+	}
+	o.told(*r)
+	return nil
+}
+
+// argv is the check's command as a shell runs it; -e as hosted runners do, and pipefail where bash was asked for.
+// https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#jobsjob_idstepsshell
+func (o *Oracle) argv() []string {
+	if o.Check.Shell == "bash" {
+		return []string{"bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", o.Check.Run}
+	}
+	return []string{"sh", "-e", "-c", o.Check.Run}
+}
+
+// env is a run's whole environment; later entries win over earlier ones.
+func (o *Oracle) env(q request, home, cache string) []string {
+	env := newEnviron(o.Needs.Env)
+	env.set("HOME", home)
+	env.set("GOENV", "off")
+	if o.Needs.Go != "" {
+		env.set("GOCACHE", cache)
+		env.set("GOPATH", filepath.Join(home, "go"))
+	}
+	if q.argv == nil {
+		for k, v := range o.Check.Env {
+			env.set(k, v)
+		}
+	}
+	if q.tz != "" {
+		env.set("TZ", q.tz)
+	}
+	if q.mode == proof.Instrumented && o.Needs.Go != "" {
+		flags := env.get("GOFLAGS") + " -json"
+		if q.seed != 0 {
+			flags += fmt.Sprintf(" -shuffle=%d", q.seed)
+		}
+		env.set("GOFLAGS", flags)
+	}
+	for _, kv := range q.env {
+		env.setPair(kv)
+	}
+	return env.list()
+}
+
+// wall is the time one run may take.
+func (o *Oracle) wall(asked time.Duration) time.Duration {
+	for _, d := range []time.Duration{asked, o.Timeout, o.Check.Timeout} {
+		if d > 0 {
+			return d
+		}
+	}
+	return 10 * time.Minute
+}
+
+// next numbers the runs of a phase from 1.
+func (o *Oracle) next(phase string) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.counts == nil {
+		o.counts = map[string]int{}
+	}
+	o.counts[phase]++
+	return o.counts[phase]
+}
+
+// instrumentable says whether the environment can ask the check's runner for more than text.
+func (o *Oracle) instrumentable() bool { return o.Needs.Go != "" }

@@ -1,0 +1,319 @@
+// Package agent is the loop: look, propose, apply, judge, again, over tiers of proposers, until the oracle confirms a
+// claim or a budget is spent. It leaves trees, git and GitHub to others and knows none of them. Every arrow of the
+// loop is a line of the trace, and every job ends in one typed stop.
+package agent
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/redraft-dev/redraft/agent/mechanic"
+	"github.com/redraft-dev/redraft/agent/model"
+	"github.com/redraft-dev/redraft/agent/oracle"
+	"github.com/redraft-dev/redraft/agent/patch"
+	"github.com/redraft-dev/redraft/agent/plan"
+	"github.com/redraft-dev/redraft/agent/proof"
+	"github.com/redraft-dev/redraft/agent/report"
+	"github.com/redraft-dev/redraft/agent/trace"
+)
+
+// Names of the tiers, weakest first.
+const (
+	Mechanic = "mechanic"
+	Small    = "small"
+	Big      = "big"
+)
+
+//go:embed prompts/rules.md
+var rules string
+
+// Agent repairs one red check. Its fields are set once.
+type Agent struct {
+	Job      trace.Job
+	Plan     plan.Set
+	Oracle   *oracle.Oracle
+	Mechanic *mechanic.Mechanic                                       // none if nil
+	Dial     func(ctx context.Context, tier string) (Proposer, error) // opens a model tier when it is its turn; error: *model.Error
+	Trace    *trace.Recorder
+	Root     fs.FS
+	Policy   patch.Policy
+	Evidence string // absolute directory
+
+	seen    oracle.Sight
+	command string // the smallest command that shows the red
+	spent   spent
+	judged  map[string]string // diff -> what it got
+	refused string            // the last claim that Confirm refused, and why
+	lost    error             // the last tier that could not be reached
+	err     error             // first failure of the trace
+}
+
+// Proposer is a model tier that answers.
+type Proposer struct {
+	Model   model.Model
+	Name    string // as the operator calls it
+	BaseURL string
+	ID      string // the pinned model id
+	Context int    // tokens; 8192 if zero
+}
+
+// spent counts a job's budgets.
+type spent struct {
+	turns  int // in all
+	tokens int
+}
+
+var errBudget = errors.New("the job's minutes are spent")
+
+// Repair runs the job to its stop. The error is our side's failure; then there is no stop.
+func (a *Agent) Repair(ctx context.Context) (trace.Stop, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, a.wall(), errBudget)
+	defer cancel()
+	stop, err := a.repair(ctx)
+	if err != nil {
+		var gone bool
+		if stop, gone = a.interrupted(ctx, err); !gone {
+			return trace.Stop{}, err
+		}
+	}
+	a.add(0, trace.TypeStop, stop)
+	return stop, a.err
+}
+
+func (a *Agent) wall() time.Duration {
+	if a.Job.Limits.Wall > 0 {
+		return a.Job.Limits.Wall
+	}
+	return 30 * time.Minute
+}
+
+// interrupted turns the end of the context into the stop it stands for.
+func (a *Agent) interrupted(ctx context.Context, err error) (trace.Stop, bool) {
+	cause := context.Cause(ctx)
+	if cause == nil || !errors.Is(err, cause) && !errors.Is(err, ctx.Err()) {
+		return trace.Stop{}, false
+	}
+	if errors.Is(cause, errBudget) {
+		return a.exhausted(cause.Error()), true
+	}
+	return trace.Stop{Reason: trace.Cancelled, Text: "The job was cancelled: " + cause.Error() + ".", Next: "Run it again; nothing was left behind."}, true
+}
+
+func (a *Agent) repair(ctx context.Context) (trace.Stop, error) {
+	a.step("seeing the red on the untouched root")
+	seen, err := a.Oracle.See(ctx)
+	a.add(0, trace.TypeVerdict, verdictData("see", seen.Verdict))
+	if err != nil {
+		return trace.Stop{}, err
+	}
+	a.seen, a.judged = seen, map[string]string{}
+	if stop, over := a.notRed(); over {
+		return stop, nil
+	}
+	a.command = a.smallest()
+	for i, tier := range a.Job.Tiers {
+		if i > 0 {
+			a.add(0, trace.TypeEscalate, trace.EscalateData{From: a.Job.Tiers[i-1], To: tier})
+		}
+		stop, done, err := a.tier(ctx, tier)
+		if err != nil || done {
+			return stop, err
+		}
+	}
+	if a.lost != nil && a.spent.turns == 0 {
+		return trace.Stop{}, fmt.Errorf("no tier is left: %w", a.lost)
+	}
+	return a.exhausted("every tier was tried"), nil
+}
+
+// tier lets one proposer try. A tier that cannot be reached is passed over and remembered.
+func (a *Agent) tier(ctx context.Context, tier string) (trace.Stop, bool, error) {
+	if tier == Mechanic {
+		return a.mechanic(ctx)
+	}
+	if !slices.ContainsFunc(a.Job.Models, func(m trace.ModelChoice) bool { return m.Tier == tier }) {
+		return trace.Stop{}, false, nil
+	}
+	p, err := a.Dial(ctx, tier)
+	if err == nil {
+		var stop trace.Stop
+		var done bool
+		if stop, done, err = a.turns(ctx, tier, p); err == nil {
+			return stop, done, nil
+		}
+	}
+	var me *model.Error
+	if !errors.As(err, &me) || ctx.Err() != nil {
+		return trace.Stop{}, false, err
+	}
+	a.lost = err
+	a.step(fmt.Sprintf("the %s model is not to be had: %v", tier, err))
+	return trace.Stop{}, false, nil
+}
+
+// notRed is the stop of a root that is not red in the way a repair needs.
+func (a *Agent) notRed() (trace.Stop, bool) {
+	s := a.seen
+	switch {
+	case s.Mixed:
+		return trace.Stop{Reason: trace.Flaky, Text: "The same files gave different colours: " + s.Text + ".",
+			Next: "Repair the flake first: the certificate names the runs, orders and tests that differ."}, true
+	case s.Color == report.Green:
+		return trace.Stop{Reason: trace.NotReproduced, Text: fmt.Sprintf("The check is green on this machine in %d of %d runs.", len(s.Runs), len(s.Runs)),
+			Next: "Look for what differs from where it was red: versions, services, time, data."}, true
+	case s.Color == report.Unknown && s.Class == report.NeedsTier:
+		return trace.Stop{Reason: trace.NeedsTier, Class: string(s.Class), Text: "The check opens sockets, which this machine's sandbox tier refuses.",
+			Next: s.Class.NextSafeAction()}, true
+	case s.Color == report.Unknown:
+		return trace.Stop{Reason: trace.Infra, Class: string(s.Class), Text: a.unknownText(), Next: s.Class.NextSafeAction()}, true
+	}
+	return trace.Stop{}, false
+}
+
+func (a *Agent) unknownText() string {
+	r := a.seen.Report
+	t := fmt.Sprintf("The check could not be judged (%s)", a.seen.Class)
+	if r.Limit != "" {
+		t += fmt.Sprintf(": it was ended by the %s limit", r.Limit)
+	} else if r.Signal != "" {
+		t += ": it was ended by " + r.Signal
+	} else if len(r.Problems) > 0 {
+		t += ": " + r.Problems[0]
+	}
+	return t + "."
+}
+
+// exhausted is the stop when nothing held: not_proven when a claim was made and refused, else exhausted.
+func (a *Agent) exhausted(why string) trace.Stop {
+	next := fmt.Sprintf("Start from the smallest command, `%s`, and the tries in the evidence.", a.command)
+	if a.refused != "" {
+		return trace.Stop{Reason: trace.NotProven, Text: "A change made the check green, but the proof did not hold: " + a.refused, Next: next}
+	}
+	return trace.Stop{Reason: trace.Exhausted, Text: fmt.Sprintf("No change turned the check green (%s; %d turns, %d tokens).", why, a.spent.turns, a.spent.tokens), Next: next}
+}
+
+// smallest is the smallest command that shows the red, for people and prompts.
+func (a *Agent) smallest() string {
+	if argv := a.Oracle.OnlyCommand(a.seen.Findings); argv != nil {
+		return Shell(argv)
+	}
+	return a.Oracle.Check.Run
+}
+
+// mechanic tries the repairs that need no model.
+func (a *Agent) mechanic(ctx context.Context) (trace.Stop, bool, error) {
+	if a.Mechanic == nil {
+		return trace.Stop{}, false, nil
+	}
+	a.step("the mechanic looks for a small edit")
+	for c, err := range a.Mechanic.Candidates(ctx, a.seen.Verdict) {
+		if err != nil {
+			return trace.Stop{}, false, err
+		}
+		stop, done, _, err := a.try(ctx, 0, Mechanic, c.Change, c.Why)
+		if err != nil || done {
+			return stop, done, err
+		}
+	}
+	return trace.Stop{}, false, ctx.Err()
+}
+
+// try applies a change to a fresh copy of the root and judges it, cheap check first; a green one is confirmed. note is
+// what the next turn should know.
+func (a *Agent) try(ctx context.Context, turn int, by string, change patch.Change, why string) (stop trace.Stop, done bool, note string, err error) {
+	diff := change.Diff()
+	if got, again := a.judged[string(diff)]; again {
+		return stop, false, "The same change was tried before; it got: " + got, nil
+	}
+	v, err := a.judge(ctx, turn, by, change, why)
+	if err != nil {
+		return stop, false, "", err
+	}
+	if v.Color != report.Green {
+		a.judged[string(diff)] = headline(v)
+		return stop, false, note1(v), nil
+	}
+	if worse := a.seen.Worse(v); worse != "" {
+		a.judged[string(diff)] = worse
+		return stop, false, worse + ".", nil
+	}
+	stop, done, err = a.confirm(ctx, turn, by, diff)
+	a.judged[string(diff)] = a.refused
+	return stop, done, a.refused, err
+}
+
+func (a *Agent) judge(ctx context.Context, turn int, by string, change patch.Change, why string) (v oracle.Verdict, err error) {
+	dir, remove, err := a.Oracle.Trees.Fresh(ctx)
+	if err != nil {
+		return v, fmt.Errorf("copy the root: %w", err)
+	}
+	defer remove(context.WithoutCancel(ctx)) //nolint:errcheck // the parent removes the whole scratch folder
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return v, err
+	}
+	defer root.Close()
+	if err := change.Write(root); err != nil {
+		return v, fmt.Errorf("apply a change: %w", err)
+	}
+	id, err := patch.TreeID(root.FS(), a.Job.Links)
+	if err != nil {
+		return v, fmt.Errorf("hash a tree: %w", err)
+	}
+	a.add(turn, trace.TypePatch, trace.PatchData{By: by, Diff: string(change.Diff()), Tree: id, Why: why})
+	if by != Mechanic { // the mechanic has run the failing tests alone already
+		v, ok, err := a.Oracle.Only(ctx, dir, "judge", a.seen.Findings)
+		if err != nil {
+			return v, err
+		}
+		if ok && v.Color != report.Green {
+			a.add(turn, trace.TypeVerdict, verdictData("cheap", v))
+			return v, a.err
+		}
+	}
+	if v, err = a.Oracle.Judge(ctx, dir); err != nil {
+		return v, err
+	}
+	a.add(turn, trace.TypeVerdict, verdictData("judge", v))
+	return v, a.err
+}
+
+// confirm asks the oracle for a proof of a green try and writes the receipt.
+func (a *Agent) confirm(ctx context.Context, turn int, by string, diff []byte) (trace.Stop, bool, error) {
+	a.step("proving the change in fresh copies")
+	claim := proof.Claim{Root: a.Job.Root, RootTree: a.Job.RootTree, Base: a.Job.Base, Diff: diff, Findings: a.seen.Failed}
+	receipt, v, err := a.Oracle.Confirm(ctx, a.seen, claim)
+	if err != nil {
+		return trace.Stop{}, false, err
+	}
+	for _, r := range receipt.Rungs {
+		a.add(turn, trace.TypeRung, trace.RungData{ID: r.ID, Status: string(r.Status), Text: r.Text})
+	}
+	a.add(turn, trace.TypeVerdict, verdictData("confirm", v))
+	if v.Color != report.Green {
+		if a.refused = v.Text; a.refused == "" {
+			a.refused = headline(v)
+		}
+		return trace.Stop{}, false, a.err
+	}
+	receipt.Job, receipt.Repo, receipt.Fingerprint, receipt.By = a.Job.ID, a.Job.Repo, a.Plan.Fingerprint, by
+	if err := a.writeReceipt(turn, receipt, diff); err != nil {
+		return trace.Stop{}, false, err
+	}
+	return trace.Stop{Reason: trace.Fixed, Text: fmt.Sprintf("`%s` was red %dx and is green %dx with the change.", a.Oracle.Check.Run, receipt.K, receipt.K+1)}, true, nil
+}
+
+// add appends to the trace and remembers the first failure.
+func (a *Agent) add(turn int, typ string, data any) {
+	if err := a.Trace.Add(turn, typ, data); err != nil && a.err == nil {
+		a.err = fmt.Errorf("write the trace: %w", err)
+	}
+}
+
+func (a *Agent) step(text string) { a.add(0, trace.TypeStep, trace.StepData{Text: text}) }

@@ -1,0 +1,70 @@
+package oracle
+
+import (
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// environ is an environment under construction, in order, each key once.
+type environ struct {
+	keys []string
+	vals map[string]string
+}
+
+func newEnviron(pairs []string) *environ {
+	e := &environ{vals: map[string]string{}}
+	for _, kv := range pairs {
+		e.setPair(kv)
+	}
+	return e
+}
+
+func (e *environ) setPair(kv string) {
+	if k, v, ok := strings.Cut(kv, "="); ok {
+		e.set(k, v)
+	}
+}
+
+func (e *environ) set(k, v string) {
+	if _, there := e.vals[k]; !there {
+		e.keys = append(e.keys, k)
+	}
+	e.vals[k] = v
+}
+
+func (e *environ) get(k string) string { return e.vals[k] }
+
+func (e *environ) list() []string {
+	out := make([]string, 0, len(e.keys))
+	for _, k := range e.keys {
+		out = append(out, k+"="+e.vals[k])
+	}
+	return out
+}
+
+// join shows an argv as one line for people and traces; it is never given to a shell.
+func join(argv []string) string {
+	out := make([]string, len(argv))
+	for i, a := range argv {
+		if a == "" || strings.ContainsAny(a, " \t\n\"'$`\\|&;<>()*?[]{}~") {
+			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+		out[i] = a
+	}
+	return strings.Join(out, " ")
+}
+
+// slash is a folder relative to the tree in the one spelling that records use.
+func slash(dir string) string { return path.Clean(filepath.ToSlash(dir)) }
+
+// write lists the paths a run may write, without empty ones.
+func write(paths ...string) []string {
+	var out []string
+	for _, p := range paths {
+		if p != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}

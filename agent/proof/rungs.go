@@ -1,0 +1,229 @@
+package proof
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/redraft-dev/redraft/agent/report"
+)
+
+// Baseline is what the untouched root's runs showed, the ground of every comparison.
+type Baseline struct {
+	Red     []string // ids failing in every run that counts
+	Some    []string // ids failing in some of them only
+	Pass    []string // ids passing in every one
+	Skipped int      // the most ids skipped in one run
+	Read    bool     // a reader understood the runs: ids mean something
+}
+
+// Base adds up the reports of the root's runs that count. Findings compare by id, never by message: addresses,
+// times and temporary paths differ honestly.
+func Base(runs []report.Report) Baseline {
+	fails, passes := map[string]int{}, map[string]int{}
+	b := Baseline{Read: len(runs) > 0}
+	for _, r := range runs {
+		b.Read = b.Read && r.Format != "exit"
+		skipped := 0
+		for id, s := range r.Statuses() {
+			switch s {
+			case report.Pass:
+				passes[id]++
+			case report.Skip:
+				skipped++
+			default:
+				fails[id]++
+			}
+		}
+		b.Skipped = max(b.Skipped, skipped)
+	}
+	for id, n := range fails {
+		if n == len(runs) {
+			b.Red = append(b.Red, id)
+		} else {
+			b.Some = append(b.Some, id)
+		}
+	}
+	for id, n := range passes {
+		if n == len(runs) {
+			b.Pass = append(b.Pass, id)
+		}
+	}
+	sort.Strings(b.Red)
+	sort.Strings(b.Some)
+	sort.Strings(b.Pass)
+	return b
+}
+
+// exitStatus is D0: green as configured in the plain run and in all k.
+func exitStatus(runs []Recorded, k int, trusted bool) Rung {
+	plain, inst := 0, 0
+	for _, r := range runs {
+		if c := r.Report.Color(); c != report.Green {
+			return Rung{"D0", Failed, fmt.Sprintf("run %d (%s) is %s, exit status %d%s", r.N, r.Mode, c, r.Exit, why(r.Report))}
+		}
+		if r.Mode == Plain {
+			plain++
+		} else {
+			inst++
+		}
+	}
+	if plain < 1 || plain+inst < 1+k && trusted || !trusted && plain < k {
+		return Rung{"D0", Failed, fmt.Sprintf("%d plain and %d instrumented runs are recorded, fewer than k=%d asks for", plain, inst, k)}
+	}
+	return Rung{"D0", Held, fmt.Sprintf("exit status 0 in %d of %d runs", len(runs), len(runs))}
+}
+
+func why(r report.Report) string {
+	if r.Class == "" {
+		return ""
+	}
+	return ", " + string(r.Class)
+}
+
+// Modes of a run.
+const (
+	Plain        = "plain"
+	Instrumented = "instrumented"
+)
+
+// resultsHeld is D1: the claim's findings gone, their tests seen passing, nothing that passed now fails or is
+// skipped, skips not higher, at least one test ran.
+func resultsHeld(root Baseline, claim []string, runs []Recorded) Rung {
+	counted := 0
+	for _, r := range runs {
+		if r.Mode != Instrumented {
+			continue
+		}
+		counted++
+		if bad := compare(root, claim, r.Report); bad != "" {
+			return Rung{"D1", Failed, fmt.Sprintf("run %d: %s", r.N, bad)}
+		}
+	}
+	if counted == 0 {
+		return Rung{"D1", Failed, "no instrumented run is recorded"}
+	}
+	return Rung{"D1", Held, fmt.Sprintf("%d findings gone and seen passing, %d tests that passed still pass, in %d runs", len(claim), len(root.Pass), counted)}
+}
+
+// compare says what one run of the patched tree lacks, or "".
+func compare(root Baseline, claim []string, r report.Report) string {
+	got := r.Statuses()
+	ran, skipped := 0, 0
+	for id, s := range got {
+		switch s {
+		case report.Pass:
+			ran++
+		case report.Skip:
+			skipped++
+		default:
+			if !slices.Contains(root.Some, id) {
+				return fmt.Sprintf("%s is %s", id, s)
+			}
+		}
+	}
+	if ran == 0 {
+		return "no test ran"
+	}
+	for _, id := range claim {
+		if !seenPassing(got, id) {
+			return id + " was not seen passing"
+		}
+	}
+	for _, id := range root.Pass {
+		if got[id] != report.Pass {
+			return fmt.Sprintf("%s passed on the root and is %s now", id, word(got[id]))
+		}
+	}
+	if skipped > root.Skipped {
+		return fmt.Sprintf("%d tests are skipped, %d were on the root", skipped, root.Skipped)
+	}
+	return ""
+}
+
+func word(s report.Status) string {
+	if s == "" {
+		return "missing"
+	}
+	return string(s)
+}
+
+// seenPassing asks for a test by its own id; a package that did not build, or died outside its tests, is seen
+// passing when one of its tests is.
+func seenPassing(got map[string]report.Status, id string) bool {
+	if got[id] == report.Pass {
+		return true
+	}
+	pkg, bracket, ok := strings.Cut(id, ".[")
+	if !ok || !strings.HasSuffix(bracket, "]") {
+		return false
+	}
+	for other, s := range got {
+		if s == report.Pass && strings.HasPrefix(other, pkg+".") && !strings.Contains(other[len(pkg)+1:], "/") {
+			return true
+		}
+	}
+	return false
+}
+
+// repeats is D6: every run in a copy of its own, one order or more, once from the toolchain base alone.
+func repeats(runs []Recorded) Rung {
+	places, seeds, base := map[string]bool{}, map[int64]bool{}, false
+	for _, r := range runs {
+		if places[r.Place] {
+			return Rung{"D6", Failed, "two runs share the copy " + r.Place}
+		}
+		places[r.Place] = true
+		seeds[r.Seed] = true
+		base = base || r.Cache == "base"
+	}
+	if !base {
+		return Rung{"D6", Failed, "no run started from the toolchain base alone"}
+	}
+	return Rung{"D6", Held, fmt.Sprintf("%d fresh copies, %d orders, once from the toolchain base alone", len(places), len(seeds))}
+}
+
+// redAgain is DR: with only the patch taken away, the claim's findings are back.
+func redAgain(rootTree string, claim []string, runs []Recorded, read bool) Rung {
+	if len(runs) == 0 {
+		return Rung{"DR", Failed, "no run without the patch is recorded"}
+	}
+	for _, r := range runs {
+		if r.Tree != rootTree {
+			return Rung{"DR", Failed, "the tree without the patch is not the root's"}
+		}
+		if c := r.Report.Color(); c != report.Red {
+			return Rung{"DR", Failed, fmt.Sprintf("without the patch the check is %s", c)}
+		}
+		if !read {
+			continue
+		}
+		got := r.Report.Statuses()
+		for _, id := range claim {
+			if s := got[id]; s != report.Fail && s != report.Error {
+				return Rung{"DR", Failed, fmt.Sprintf("without the patch %s is %s", id, word(s))}
+			}
+		}
+	}
+	return Rung{"DR", Held, "red again without the patch, with the same findings"}
+}
+
+// order is the order in which people read the rungs.
+const order = "D0 D1 D2 D3 D4 D5 D6 D7 DR DS"
+
+// SortRungs puts rungs in the order in which people read them.
+func SortRungs(rungs []Rung) {
+	slices.SortStableFunc(rungs, func(a, b Rung) int { return strings.Index(order, a.ID) - strings.Index(order, b.ID) })
+}
+
+// Unbuilt are the rungs that this version does not evaluate, so that no reader takes their absence for a pass.
+func Unbuilt() []Rung {
+	return []Rung{
+		{"D3", NotEvaluated, "canary tests: no adapter in this version"},
+		{"D4", NotEvaluated, "lint of the diff: not in this version"},
+		{"D5", NotEvaluated, "test count and duration band: not in this version"},
+		{"D7", NotEvaluated, "mutated literals: not in this version"},
+		{"DS", NotEvaluated, "other configured checks: not in this version"},
+	}
+}

@@ -1,0 +1,226 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redraft-dev/redraft/agent/model"
+	"github.com/redraft-dev/redraft/agent/patch"
+	"github.com/redraft-dev/redraft/agent/perceive"
+	"github.com/redraft-dev/redraft/agent/trace"
+)
+
+// frame is how many pieces of an answer one tokens line of the trace holds.
+const frame = 16
+
+// memory is what the turns of one tier carry on.
+type memory struct {
+	previous string // the previous answer as a diff and what it got
+	seen     map[string]int
+	same     int // turns in a row with a failure seen before
+	budget   int // bytes of a scene
+	set      patch.Set
+	extra    bool // a remedy offered on the last turn earned one more, once
+}
+
+// turns asks one model until a claim holds or its turns are spent.
+func (a *Agent) turns(ctx context.Context, tier string, p Proposer) (trace.Stop, bool, error) {
+	limit := a.Job.Limits.Turns
+	if limit <= 0 {
+		limit = 6
+	}
+	m := &memory{seen: map[string]int{}, budget: sceneBytes(p.Context, a.maxTokens())}
+	for n := 1; n <= limit; n++ {
+		if a.tokensSpent() {
+			return a.exhausted("the job's tokens are spent"), true, nil
+		}
+		a.spent.turns++
+		a.step(fmt.Sprintf("turn %d: asking %s", a.spent.turns, p.Name))
+		stop, done, slipped, err := a.turn(ctx, tier, p, n, m)
+		if err != nil || done {
+			return stop, done, err
+		}
+		if m.same >= 3 {
+			break // the same failure three times over, wider scene included: this tier has no more to say
+		}
+		if n == limit && slipped && !m.extra {
+			m.extra, limit = true, limit+1
+		}
+	}
+	return trace.Stop{}, false, nil
+}
+
+// turn is one question and what came of it.
+func (a *Agent) turn(ctx context.Context, tier string, p Proposer, n int, m *memory) (stop trace.Stop, done, slipped bool, err error) {
+	reply, err := a.ask(ctx, tier, p, n, m)
+	if err != nil {
+		return stop, false, false, err
+	}
+	change, landings, slip := a.land(reply, m)
+	if slip != nil {
+		a.add(a.spent.turns, trace.TypeSlip, trace.SlipData{Code: slip.Code, File: slip.File, Addr: slip.Addr, Text: slip.Text, Remedy: slip.Remedy})
+		m.note("", slip.Error(), slip.Code)
+		return stop, false, true, a.err
+	}
+	stop, done, note, err := a.try(ctx, a.spent.turns, tier, change, strings.Join(landings, "; "))
+	m.note(string(change.Diff()), note, note)
+	return stop, done, false, err
+}
+
+// ask builds the scene, asks, and writes down what was sent and what came back.
+func (a *Agent) ask(ctx context.Context, tier string, p Proposer, n int, m *memory) (model.Reply, error) {
+	look := perceive.Look{
+		Root: a.Root, Module: a.Oracle.Module, Rules: rules, Command: a.command, Findings: a.seen.Findings,
+		Protected: a.Policy.Protected, Budget: m.budget, Wide: m.same > 0, Off: a.Job.Off,
+	}
+	if n%2 == 0 { // every second turn is memoryless: a small model that is shown its own answer repeats it
+		look.Previous = m.previous
+	}
+	scene := look.Scene()
+	turn := a.spent.turns
+	a.add(turn, trace.TypeScene, trace.SceneData{Digest: scene.Digest(), Sections: scene.Sizes(), Off: a.Job.Off})
+	req := model.Request{
+		Messages:    []model.Message{{Role: "user", Content: scene.Text()}},
+		Temperature: temperature(n), Seed: a.Job.Seed + int64(turn), MaxTokens: a.maxTokens(), OnToken: a.frames(turn),
+	}
+	req.OnSend = func(body []byte) {
+		a.add(turn, trace.TypeRequest, trace.RequestData{Tier: tier, Model: p.ID, BaseURL: p.BaseURL, Body: json.RawMessage(body), Seed: req.Seed, Temperature: req.Temperature})
+	}
+	start := time.Now()
+	reply, err := p.Model.Complete(ctx, req)
+	var me *model.Error
+	if errors.As(err, &me) && me.Class == model.ContextExceeded && m.budget > 4<<10 {
+		m.budget /= 2 // the server counts tokens otherwise than we guessed
+		return a.ask(ctx, tier, p, n, m)
+	}
+	if err != nil {
+		return reply, err
+	}
+	a.spent.tokens += reply.Usage.Output
+	a.add(turn, trace.TypeReply, trace.ReplyData{Model: reply.Model, Text: reply.Text, Finish: reply.Finish, Prompt: reply.Usage.Prompt,
+		Cached: reply.Usage.Cached, Output: reply.Usage.Output, Seconds: time.Since(start).Seconds()})
+	return reply, a.err
+}
+
+// frames writes an answer down as it arrives, every 16 pieces.
+func (a *Agent) frames(turn int) func(int, string) {
+	var b strings.Builder
+	return func(n int, text string) {
+		b.WriteString(text)
+		if n%frame == 0 {
+			a.add(turn, trace.TypeTokens, trace.TokensData{N: n, Text: b.String()})
+			b.Reset()
+		}
+	}
+}
+
+// land turns an answer into a change of the root, or a slip.
+func (a *Agent) land(reply model.Reply, m *memory) (patch.Change, []string, *patch.Slip) {
+	if reply.Finish == "length" {
+		return patch.Change{}, nil, &patch.Slip{Code: "too_long", Text: "The answer was cut at the length limit.", Remedy: "Answer with the one function that must change and nothing else."}
+	}
+	set, slips := patch.Parse(reply.Text)
+	if len(set) == 0 {
+		return patch.Change{}, nil, first(slips)
+	}
+	change, landings, err := patch.Resolve(a.Root, set, a.Policy)
+	var slip *patch.Slip
+	if errors.As(err, &slip) {
+		return patch.Change{}, nil, slip
+	}
+	if err != nil {
+		return patch.Change{}, nil, &patch.Slip{Code: "not_text", Text: err.Error() + ".", Remedy: "Edit another place."}
+	}
+	// Revisions of several files merge across turns; one that no longer lands stands alone.
+	if len(m.set) > 0 {
+		merged := patch.Merge(m.set, set)
+		if c, l, err := patch.Resolve(a.Root, merged, a.Policy); err == nil && len(merged) > len(set) {
+			if _, tried := a.judged[string(change.Diff())]; tried {
+				change, landings, set = c, l, merged
+			}
+		}
+	}
+	m.set = set
+	if got, again := a.judged[string(change.Diff())]; again {
+		return change, nil, &patch.Slip{Code: "same_answer", Text: "This is the same answer as in an earlier turn; it got: " + got, Remedy: "Look for the cause elsewhere and answer differently."}
+	}
+	var lines []string
+	for _, l := range landings {
+		lines = append(lines, l.String())
+	}
+	return change, lines, nil
+}
+
+func first(slips []*patch.Slip) *patch.Slip {
+	if len(slips) == 0 {
+		return &patch.Slip{Code: "no_edit", Text: "No edit was found in the answer.", Remedy: "Answer in the form that the rules show."}
+	}
+	return slips[0]
+}
+
+// note remembers what a turn got, and counts failures that were there before.
+func (m *memory) note(diff, got, key string) {
+	m.seen[key]++
+	if m.seen[key] > 1 {
+		m.same++
+	} else {
+		m.same = 0
+	}
+	var b strings.Builder
+	b.WriteString("## The previous try\n")
+	if diff != "" {
+		b.WriteString("This change was tried and did not work:\n" + perceive.Fence("", diff))
+	}
+	b.WriteString(perceive.Clean(got, 2<<10) + "\n")
+	m.previous = b.String()
+}
+
+// temperature is greedy first, then rises from 0.7 to 1.0.
+func temperature(n int) float64 {
+	if n == 1 {
+		return 0
+	}
+	return min(0.7+0.1*float64(n-2), 1)
+}
+
+func (a *Agent) maxTokens() int {
+	if a.Job.Limits.MaxTokens > 0 {
+		return a.Job.Limits.MaxTokens
+	}
+	return 1024
+}
+
+func (a *Agent) tokensSpent() bool {
+	limit := a.Job.Limits.Tokens
+	if limit <= 0 {
+		limit = 60000
+	}
+	return a.spent.tokens >= limit
+}
+
+// sceneBytes is how much text fits beside an answer: program text is near three bytes a token.
+func sceneBytes(context, answer int) int {
+	if context <= 0 {
+		context = 8192
+	}
+	return min(max((context-answer-256)*3, 4<<10), 48<<10)
+}
+
+// Shell is an argv as a person would type it.
+func Shell(argv []string) string {
+	return strings.Join(slices.Collect(func(yield func(string) bool) {
+		for _, s := range argv {
+			if strings.ContainsAny(s, " ()|$^*?\\") {
+				s = "'" + s + "'"
+			}
+			if !yield(s) {
+				return
+			}
+		}
+	}), " ")
+}

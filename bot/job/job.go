@@ -1,0 +1,244 @@
+// Package job takes one red check from its root to an admitted proof, without GitHub: cut, start repair, admit, end. It
+// leaves seeing, repairing and judging to the repair process, which it starts with an empty environment and whose
+// word it never takes: what ends a job is a Proof that it admitted itself. Everything it opens it closes, cancelled or
+// not, and every arrow is a line of the trace.
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/redraft-dev/redraft/agent/patch"
+	"github.com/redraft-dev/redraft/agent/plan"
+	"github.com/redraft-dev/redraft/agent/proof"
+	"github.com/redraft-dev/redraft/agent/redact"
+	"github.com/redraft-dev/redraft/agent/trace"
+	"github.com/redraft-dev/redraft/worktree"
+)
+
+// End is what a proof ends in: a local branch, a draft.
+type End interface {
+	// Will names what will be left, before anything is written.
+	Will(ctx context.Context, p *proof.Proof) (where string, err error)
+	// Do leaves it there. Doing it twice leaves it once.
+	Do(ctx context.Context, p *proof.Proof, where string) (commit string, err error)
+}
+
+// Job is one job to be done. Its fields are set once.
+type Job struct {
+	Mirror    *worktree.Mirror
+	Exe       []string  // argv that starts this program, to which "repair JOB.json" is added
+	Spec      trace.Job // ID, Key, Repo, Target, Trigger, Root, Base, Models, Tiers, Limits, Sandbox, Seed, Protect, Allow, Off; the rest is filled in here
+	Command   string    // the operator's own command; found in the root if empty
+	Getenv    func(string) string
+	Evidence  string   // absolute directory, made if absent
+	State     string   // absolute directory kept between jobs
+	Sandboxes []string // tiers whose proofs are admitted
+	End       End      // nothing is left anywhere if nil
+	Cleaner   *redact.Cleaner
+	OnEvent   func(trace.Event) // sees every line of the trace as it is written, if not nil
+}
+
+// Outcome is how a job ended.
+type Outcome struct {
+	Stop     trace.Stop
+	Proof    *proof.Proof // nil unless Stop is fixed
+	Where    string       // what End left
+	Commit   string
+	Plan     plan.Set
+	Evidence string
+}
+
+// Do does the job. The error is our side's failure; then there is no stop, and what was written tells how far it came.
+func (j Job) Do(ctx context.Context) (Outcome, error) {
+	out := Outcome{Evidence: j.Evidence}
+	if err := os.MkdirAll(j.Evidence, 0o700); err != nil {
+		return out, fmt.Errorf("make the evidence folder: %w", err)
+	}
+	rec, err := j.open()
+	if err != nil {
+		return out, err
+	}
+	defer func() { rec.Close() }() // whichever recorder is the last one
+	tree, err := j.Mirror.Cut(ctx, j.Spec.Root)
+	if err != nil {
+		return out, err
+	}
+	defer tree.Close(ctx) //nolint:errcheck // the start-up reaper takes what stays
+	spec, set, err := j.prepare(ctx, rec, tree)
+	out.Plan = set
+	if err != nil {
+		return j.unready(out, rec, err)
+	}
+	if err := rec.Close(); err != nil {
+		return out, err
+	}
+	stop, repairErr := j.repair(ctx, spec)
+	if rec, err = j.open(); err != nil {
+		return out, errors.Join(repairErr, err)
+	}
+	if repairErr != nil {
+		return out, errors.Join(repairErr, trace.Render(j.Evidence))
+	}
+	out.Stop = stop
+	if stop.Reason == trace.Fixed {
+		if out, err = j.admit(ctx, rec, spec, set, out); err != nil {
+			return out, err
+		}
+	}
+	if err := rec.Close(); err != nil {
+		return out, err
+	}
+	return out, trace.Render(j.Evidence)
+}
+
+// open opens the trace of this side of the process border.
+func (j Job) open() (*trace.Recorder, error) {
+	return trace.Open(j.Evidence, j.Spec.ID, j.clean, j.OnEvent)
+}
+
+func (j Job) clean(s string) string {
+	if j.Cleaner == nil {
+		return s
+	}
+	return j.Cleaner.Text(s)
+}
+
+// unready ends a job before repair began: a repository without a check needs configuration, anything else is our failure.
+func (j Job) unready(out Outcome, rec *trace.Recorder, err error) (Outcome, error) {
+	var none *plan.NoCheck
+	if !errors.As(err, &none) {
+		return out, err
+	}
+	out.Stop = trace.Stop{Reason: trace.NeedsConfiguration, Text: none.Error(), Next: "Name the check: --check 'COMMAND', or checks in .github/redraft.yml."}
+	if err := rec.Add(0, trace.TypeStop, out.Stop); err != nil {
+		return out, err
+	}
+	if err := rec.Close(); err != nil {
+		return out, err
+	}
+	return out, trace.Render(j.Evidence)
+}
+
+// prepare seals the root, finds the checks and what they need, and writes the job down.
+func (j Job) prepare(ctx context.Context, rec *trace.Recorder, tree *worktree.Tree) (trace.Job, plan.Set, error) {
+	spec := j.Spec
+	spec.Version, spec.Evidence, spec.State, spec.RootTree, spec.Links = trace.JobVersion, j.Evidence, j.State, tree.TreeID, tree.Links
+	root, err := j.Mirror.TreeFS(ctx, spec.Root)
+	if err != nil {
+		return spec, plan.Set{}, err
+	}
+	set, err := j.find(root)
+	if err != nil {
+		return spec, set, err
+	}
+	if spec.Check == "" {
+		spec.Check = set.Checks[0].ID
+	}
+	needs, err := plan.Toolchain(ctx, set, j.Getenv)
+	if err != nil {
+		return spec, set, fmt.Errorf("find the toolchain: %w", err)
+	}
+	if spec.Trees.Root, err = tree.Seal(ctx, "root"); err != nil {
+		return spec, set, err
+	}
+	if spec.Scratch, err = tree.Scratch("scratch"); err != nil {
+		return spec, set, err
+	}
+	if spec.Checks, err = json.Marshal(set); err != nil {
+		return spec, set, err
+	}
+	if spec.Needs, err = json.Marshal(needs); err != nil {
+		return spec, set, err
+	}
+	if err := rec.Add(0, trace.TypeEvent, spec); err != nil {
+		return spec, set, err
+	}
+	return spec, set, rec.Add(0, trace.TypeTree, trace.TreeData{Phase: "cut", Hash: tree.TreeID, Path: tree.Dir})
+}
+
+// find is the checks of the root: the operator's own command if one was typed.
+func (j Job) find(root fs.FS) (plan.Set, error) {
+	if j.Command != "" {
+		return plan.FromCommand(root, j.Command)
+	}
+	set, err := plan.Find(root)
+	if err != nil {
+		return set, err
+	}
+	if i := slices.IndexFunc(set.Checks, func(c plan.Check) bool { return c.ID == j.Spec.Check }); j.Spec.Check != "" && i < 0 {
+		return set, &plan.NoCheck{Why: fmt.Sprintf("there is no check %q in this repository", j.Spec.Check)}
+	}
+	return set, nil
+}
+
+// admit turns the evidence into a Proof by this side's own files, and ends the job with it.
+func (j Job) admit(ctx context.Context, rec *trace.Recorder, spec trace.Job, set plan.Set, out Outcome) (Outcome, error) {
+	root, err := j.Mirror.TreeFS(ctx, spec.Root)
+	if err != nil {
+		return out, err
+	}
+	evidence, err := os.OpenRoot(j.Evidence)
+	if err != nil {
+		return out, err
+	}
+	defer evidence.Close()
+	p, err := proof.Admit(evidence.FS(), root, proof.Policy{
+		Root: spec.Root, RootTree: spec.RootTree, Base: spec.Base, Fingerprint: set.Fingerprint, Sandboxes: j.Sandboxes,
+		Patch: Gate(spec, set), Risk: patch.Class(2), Links: spec.Links,
+	})
+	var no *proof.Refusal
+	if errors.As(err, &no) {
+		out.Stop = trace.Stop{Reason: trace.NotProven, Class: no.Code, Text: "The evidence was not admitted: " + no.Text + ".", Next: "Look at the evidence; nothing was left in the repository."}
+		if err := rec.Add(0, trace.TypeAdmit, trace.AdmitData{Code: no.Code, Text: no.Text}); err != nil {
+			return out, err
+		}
+		return out, rec.Add(0, trace.TypeStop, out.Stop)
+	}
+	if err != nil {
+		return out, err
+	}
+	out.Proof = p
+	if err := rec.Add(0, trace.TypeAdmit, trace.AdmitData{Admitted: true, Text: "recomputed from the raw reports"}); err != nil || j.End == nil {
+		return out, err
+	}
+	return j.end(ctx, rec, p, out)
+}
+
+// end writes down what will be left, leaves it, and writes down that it is there.
+func (j Job) end(ctx context.Context, rec *trace.Recorder, p *proof.Proof, out Outcome) (Outcome, error) {
+	where, err := j.End.Will(ctx, p)
+	if err != nil {
+		return out, err
+	}
+	if err := rec.Add(0, trace.TypeDraft, trace.DraftData{State: "will_open", Where: where}); err != nil {
+		return out, err
+	}
+	commit, err := j.End.Do(ctx, p, where)
+	if err != nil {
+		return out, err
+	}
+	out.Where, out.Commit = where, commit
+	return out, rec.Add(0, trace.TypeDraft, trace.DraftData{State: "opened", Where: where, Commit: commit})
+}
+
+// Gate is the patch policy of a job: the same for the process that repairs and the one that admits.
+func Gate(spec trace.Job, set plan.Set) patch.Policy {
+	p := patch.Policy{Protect: spec.Protect, Allow: spec.Allow, Files: spec.Limits.Files, Lines: spec.Limits.Lines}
+	for _, c := range set.Checks {
+		p.Oracle = append(p.Oracle, c.Scripts...)
+	}
+	return p
+}
+
+// NewID is a job's id: its start, so that a folder listing is in order, and a random part.
+func NewID(now time.Time, random string) string {
+	return now.UTC().Format("20060102-150405") + "-" + filepath.Base(random)
+}

@@ -48,6 +48,9 @@ func (s *Server) Complete(ctx context.Context, r Request) (Reply, error) {
 	defer cancel(nil)
 	w := s.watch(cancel, len(body))
 	defer w.timer.Stop()
+	if r.OnSend != nil {
+		r.OnSend(body)
+	}
 
 	resp, err := s.send(asking, http.MethodPost, "/v1/chat/completions", body)
 	if err != nil {

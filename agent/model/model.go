@@ -23,6 +23,7 @@ type Request struct {
 	Seed        int64   // sent when Temperature is not 0, its low 31 bits: llama-server takes -1 as "any seed"
 	MaxTokens   int     // 1024 if zero
 	Stop        []string
+	OnSend      func(body []byte)        // called with the body just before it is sent, byte for byte; it must not be changed
 	OnToken     func(n int, text string) // called for every piece of the answer as it arrives; n counts pieces from 1
 }
 

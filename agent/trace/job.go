@@ -33,8 +33,10 @@ type Job struct {
 	Seed     int64             `json:"seed"`
 	Protect  []string          `json:"protect,omitempty"`
 	Allow    []string          `json:"allow,omitempty"`
-	Off      []string          `json:"off,omitempty"`   // switched-off scene sections and features
-	Links    map[string]string `json:"links,omitempty"` // submodule path -> commit
+	Off      []string          `json:"off,omitempty"`      // switched-off scene sections and features
+	Links    map[string]string `json:"links,omitempty"`    // submodule path -> commit
+	Attempt  int               `json:"attempt,omitempty"`  // from 1; 0 is the first as well
+	RetryOf  string            `json:"retry_of,omitempty"` // id of the job that this one tries again
 }
 
 // Trees are the sealed copies that a job is given, absolute directories; only Root is always there.

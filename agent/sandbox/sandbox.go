@@ -6,7 +6,13 @@ package sandbox
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -63,22 +69,107 @@ type Options struct {
 	TmpDir string   // where per-run temporary folders are made; os.TempDir if empty
 }
 
-// Sandbox runs commands in one tier that has passed its probe.
-type Sandbox struct{ tier Tier }
+// Sandbox runs commands in one tier that has passed its probe. Safe for several goroutines. Its zero value refuses
+// to run.
+type Sandbox struct {
+	tier  Tier
+	gaps  []string
+	shim  []string // resolved argv of the shim, without its marker
+	tmp   string
+	bwrap string // absolute path of the launcher, in that tier
+}
 
 // Open probes the tiers and returns the strongest that works both ways, or an error that says what each tier
 // lacked and what to do.
-func Open(opt Options) (*Sandbox, error) { panic("stub") }
+func Open(opt Options) (*Sandbox, error) {
+	if opt.Tier == Unconfined && !slices.Contains(opt.Allow, Unconfined) {
+		return nil, errors.New("open the sandbox: tier none runs commands unconfined and must be allowed by name")
+	}
+	tmp, err := tempRoot(opt.TmpDir)
+	if err != nil {
+		return nil, fmt.Errorf("open the sandbox: %w", err)
+	}
+	var lacks []string
+	for _, tier := range candidates(opt) {
+		s := &Sandbox{tier: tier, tmp: tmp}
+		if err := s.open(opt.Shim); err != nil {
+			lacks = append(lacks, fmt.Sprintf("%s: %v", tier, err))
+			continue
+		}
+		return s, nil
+	}
+	return nil, fmt.Errorf("open the sandbox: no tier works on this machine (%s); %s", strings.Join(lacks, "; "), advice)
+}
+
+// candidates are the tiers to try, strongest first.
+func candidates(opt Options) []Tier {
+	if opt.Tier != "" {
+		return []Tier{opt.Tier}
+	}
+	tiers := slices.Clone(confining)
+	if slices.Contains(opt.Allow, Unconfined) {
+		tiers = append(tiers, Unconfined)
+	}
+	return tiers
+}
+
+// tempRoot is the real path of the folder that per-run temporary folders are made in: rules name real paths.
+func tempRoot(dir string) (string, error) {
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(dir)
+}
 
 // Tier is the tier in use.
 func (s *Sandbox) Tier() Tier { return s.tier }
 
 // Gaps are the sentences of what this tier does not confine on this machine, for people to read.
-func (s *Sandbox) Gaps() []string { panic("stub") }
+func (s *Sandbox) Gaps() []string { return slices.Clone(s.gaps) }
 
-// Run runs one command and returns when nothing of it is alive any more. An error is our side's failure.
-func (s *Sandbox) Run(ctx context.Context, c Command) (Result, error) { panic("stub") }
+// Run runs one command and returns when nothing of it is alive any more. An error is our side's failure, or the
+// cause of ctx when that ended first. A program that is not found is exit 127, as in a shell. TMPDIR is added to
+// Env where it is missing: an empty folder of this run alone, removed afterwards.
+func (s *Sandbox) Run(ctx context.Context, c Command) (Result, error) {
+	if s == nil || s.tier == "" {
+		return Result{}, errors.New("run a command: the sandbox was not opened")
+	}
+	c = c.filled()
+	if err := c.check(); err != nil {
+		return Result{}, fmt.Errorf("run %s: %w", c.name(), err)
+	}
+	if ctx.Err() != nil {
+		return Result{}, context.Cause(ctx)
+	}
+	res, err := s.run(ctx, c)
+	if ctx.Err() != nil && err != nil {
+		return res, context.Cause(ctx)
+	}
+	if err != nil {
+		return res, fmt.Errorf("run %s: %w", c.name(), err)
+	}
+	return res, nil
+}
 
 // Main turns this process into the sandbox's shim when it was started as one, and then never returns. Call it
 // first thing in main and in TestMain.
-func Main() {}
+func Main() {
+	args := os.Args
+	if len(args) >= 2 && args[len(args)-1] == shimMarker {
+		os.Exit(shim())
+	}
+	if len(args) >= 3 && args[len(args)-2] == probeMarker {
+		os.Exit(probe(args[len(args)-1], os.Stdout))
+	}
+}
+
+// Last words of an argv that Main takes as its own. They are no secret: a process that starts itself so without
+// the pipes of Run ends at once.
+const (
+	shimMarker  = "redraft-sandbox-shim"
+	probeMarker = "redraft-sandbox-probe"
+)

@@ -1,0 +1,98 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+)
+
+// confining are the tiers that need no allowance, strongest first.
+var confining = []Tier{Bubblewrap, Landlock}
+
+const advice = "install bubblewrap (the package of that name) or run Linux 6.2 or newer with Landlock switched on; " +
+	"--sandbox none runs commands unconfined, on your own word"
+
+// open fits the sandbox to its tier and proves it.
+func (s *Sandbox) open(shim []string) (err error) {
+	if s.shim, err = resolveShim(shim); err != nil {
+		return err
+	}
+	switch s.tier {
+	case Bubblewrap:
+		if s.bwrap, err = findBubblewrap(); err != nil {
+			return err
+		}
+		s.gaps = bubblewrapGaps()
+	case Landlock:
+		abi, err := landlockABI()
+		if err != nil {
+			return err
+		}
+		if abi < abiFloor {
+			return fmt.Errorf("Landlock of this kernel is version %d, %d is needed (Linux 6.2)", abi, abiFloor)
+		}
+		s.gaps = landlockGaps(abi)
+	case Unconfined:
+		s.gaps = []string{
+			"Commands are not confined: they may read and write what this user may, and reach the network.",
+			"Only time, output, processes, memory and written bytes are bounded, by a watchdog that looks about twenty times a second.",
+		}
+	default:
+		return fmt.Errorf("no such tier: %q", s.tier)
+	}
+	return s.prove()
+}
+
+// resolveShim is the argv of the shim with the real path of its binary.
+func resolveShim(shim []string) ([]string, error) {
+	if os.Args[len(os.Args)-1] == shimMarker {
+		return nil, errors.New("this process was started as a shim and did not call sandbox.Main first")
+	}
+	if len(shim) == 0 {
+		exe, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("find the running executable: %w", err)
+		}
+		shim = []string{exe}
+	}
+	exe, err := filepath.EvalSymlinks(shim[0])
+	if err != nil {
+		return nil, fmt.Errorf("find the shim: %w", err)
+	}
+	if !filepath.IsAbs(exe) {
+		return nil, fmt.Errorf("shim %s is not an absolute path", exe)
+	}
+	return append([]string{exe}, shim[1:]...), nil
+}
+
+const watchdogGap = "Memory, processes and written bytes are watched about twenty times a second, not capped by the kernel: a short burst goes unseen."
+
+func bubblewrapGaps() []string {
+	return []string{
+		watchdogGap,
+		"Programs and libraries of the system folders (/usr and its like) and a few files of /etc are readable.",
+	}
+}
+
+func landlockGaps(abi int) []string {
+	gaps := []string{
+		watchdogGap,
+		"There is no loopback: every socket is refused, and a check that needs one stops as needs_tier.",
+		"/tmp, /dev/shm and /proc are closed: temporary files go to TMPDIR, and a program cannot read its own /proc/self.",
+		"Whether a path exists, its size and its times can be asked anywhere on the machine.",
+		"Modes, times and extended attributes of files that this user owns can be changed anywhere on the machine.",
+		"Programs and libraries of the system folders (/usr and its like) and a few files of /etc are readable.",
+	}
+	if abi < 5 {
+		gaps = append(gaps, "This kernel's Landlock (before 6.10) does not restrict ioctl on devices.")
+	}
+	if abi < 6 {
+		gaps = append(gaps, "This kernel's Landlock (before 6.12) does not keep commands from signalling other processes of this user.")
+	}
+	if u, err := user.Current(); err == nil && u.Uid == "0" {
+		gaps = append(gaps, "This runs as root: prefer another user, so that file modes protect the rest of the machine as well.")
+	}
+	return gaps
+}

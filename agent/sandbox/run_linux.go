@@ -1,0 +1,214 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// grace is how long a shim that was told to end everything may take before it is done from outside.
+const grace = 10 * time.Second
+
+// run starts the tier's launcher around the shim and waits for the answer.
+func (s *Sandbox) run(ctx context.Context, c Command) (res Result, err error) {
+	if c.Memory <= 0 {
+		c.Memory = freeMemory() / 4 * 3
+	}
+	tmp, err := os.MkdirTemp(s.tmp, "redraft-run-")
+	if err != nil {
+		return Result{}, fmt.Errorf("make a temporary folder: %w", err)
+	}
+	defer func() { err = errors.Join(err, removeAll(tmp)) }()
+	o, argv, err := s.plan(c, tmp)
+	if err != nil {
+		return Result{}, err
+	}
+	l := &launch{order: o, argv: argv, out: capture{max: c.Output}, err: capture{max: c.Output}}
+	return l.run(ctx, c.Stdin)
+}
+
+// plan is the order for the shim and the command line that starts it.
+func (s *Sandbox) plan(c Command, tmp string) (order, []string, error) {
+	o := order{Tier: s.tier, Argv: c.Argv, Dir: c.Dir, Network: c.Network, Wall: c.Wall, Memory: c.Memory, Pids: c.Pids, Disk: c.Disk}
+	argv := append(append([]string{}, s.shim...), shimMarker)
+	var err error
+	if s.tier == Bubblewrap {
+		o.Env, o.Shm, o.Watch = c.env("/tmp"), "/dev/shm", append([]string{"/tmp"}, c.Write...)
+		argv, err = bubblewrapArgs(s.bwrap, c, tmp, s.shim)
+		return o, argv, err
+	}
+	o.Env, o.Watch = c.env(tmp), append([]string{tmp}, c.Write...)
+	if s.tier == Landlock {
+		o.Grants, err = grants(c, tmp)
+	}
+	return o, argv, err
+}
+
+// launch is one run as the caller's process sees it.
+type launch struct {
+	order    order
+	argv     []string
+	out, err capture
+
+	cmd    *exec.Cmd
+	life   *os.File      // closing it ends the command
+	quiet  chan struct{} // closed when both streams have ended
+	answer chan []byte   // the shim's, empty if it died without one
+}
+
+func (l *launch) run(ctx context.Context, stdin io.Reader) (Result, error) {
+	// A launcher dies with the thread that started it: this thread must not end before.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	pipes, err := l.start(stdin)
+	if err != nil {
+		return Result{}, fmt.Errorf("start %s: %w", l.argv[0], err)
+	}
+	defer pipes.close()
+	answer := l.await(ctx)
+	state := l.cmd.Wait()
+	select { // all writers are dead; what they left in the pipes is read by now or soon
+	case <-l.quiet:
+	case <-time.After(2 * time.Second):
+		pipes.close()
+		<-l.quiet
+	}
+	if ctx.Err() != nil {
+		return Result{}, context.Cause(ctx)
+	}
+	return l.result(answer, state)
+}
+
+// await is over when the shim has answered or is dead.
+func (l *launch) await(ctx context.Context) []byte {
+	late := time.NewTimer(l.order.Wall + grace)
+	defer late.Stop()
+	select {
+	case a := <-l.answer:
+		l.life.Close()
+		return a
+	case <-ctx.Done():
+	case <-late.C:
+	}
+	l.life.Close()
+	select {
+	case a := <-l.answer:
+		return a
+	case <-time.After(grace):
+		killFamily(l.cmd.Process.Pid)
+		return <-l.answer
+	}
+}
+
+// pipes are our ends of the launcher's streams.
+type pipes []*os.File
+
+func (p pipes) close() {
+	for _, f := range p {
+		f.Close()
+	}
+}
+
+// start starts the launcher with an empty environment and hands it the order.
+func (l *launch) start(stdin io.Reader) (ours pipes, err error) {
+	var theirs pipes
+	defer func() {
+		theirs.close()
+		if err != nil {
+			ours.close()
+		}
+	}()
+	pair := func() (r, w *os.File) {
+		if err == nil {
+			r, w, err = os.Pipe()
+		}
+		return r, w
+	}
+	inR, inW := pair()
+	outR, outW := pair()
+	errR, errW := pair()
+	orderR, orderW := pair()
+	endR, endW := pair()
+	theirs, ours = pipes{inR, outW, errW, orderR, endW}, pipes{inW, outR, errR, orderW, endR}
+	if err != nil {
+		return ours, err
+	}
+	l.cmd = &exec.Cmd{Path: l.argv[0], Args: l.argv, Env: []string{}, Dir: "/",
+		Stdin: inR, Stdout: outW, Stderr: errW, ExtraFiles: []*os.File{orderR, endW}}
+	if err := l.cmd.Start(); err != nil {
+		return ours, err
+	}
+	l.life, l.quiet, l.answer = orderW, make(chan struct{}), make(chan []byte, 1)
+	go l.give(orderW)
+	go feed(inW, stdin)
+	go l.collect(outR, errR)
+	go func() {
+		b, _ := io.ReadAll(io.LimitReader(endR, 1<<20))
+		l.answer <- b
+	}()
+	return ours, nil
+}
+
+// give writes the order and leaves the pipe open. A launcher that died does not read it: its answer tells.
+func (l *launch) give(w io.Writer) {
+	_ = json.NewEncoder(w).Encode(l.order)
+}
+
+// feed gives the command its input. A command that does not read all of it is no error.
+func feed(w io.WriteCloser, r io.Reader) {
+	if r != nil {
+		_, _ = io.Copy(w, r)
+	}
+	w.Close()
+}
+
+func (l *launch) collect(stdout, stderr io.Reader) {
+	done := make(chan struct{})
+	go func() {
+		l.out.fill(stdout)
+		close(done)
+	}()
+	l.err.fill(stderr)
+	<-done
+	close(l.quiet)
+}
+
+// result turns the shim's answer into a Result.
+func (l *launch) result(answer []byte, state error) (Result, error) {
+	stdout, cutOut := l.out.bytes()
+	stderr, cutErr := l.err.bytes()
+	var e ending
+	if err := json.Unmarshal(answer, &e); err != nil {
+		return Result{}, fmt.Errorf("the shim died without an answer: %s", said(state, stderr))
+	}
+	if e.Failure != "" {
+		return Result{}, errors.New(e.Failure)
+	}
+	if e.NotFound != "" {
+		stderr = append(stderr, e.NotFound+"\n"...)
+	}
+	return Result{
+		Exit: e.Exit, Signal: e.Signal, Limit: e.Limit, Wall: e.Wall, User: e.User, Sys: e.Sys, MaxRSS: e.MaxRSS,
+		Stdout: stdout, Stderr: stderr, Truncated: cutOut || cutErr, Refused: e.Refused,
+	}, nil
+}
+
+// said is how a launcher ended, in its own words where it had any.
+func said(state error, stderr []byte) string {
+	text := "exit status 0"
+	if state != nil {
+		text = state.Error()
+	}
+	if first, _, _ := bytes.Cut(bytes.TrimSpace(stderr), []byte("\n")); len(first) > 0 {
+		text += ": " + strings.ToValidUTF8(string(first[:min(len(first), 500)]), "?")
+	}
+	return text
+}

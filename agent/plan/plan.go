@@ -4,6 +4,9 @@
 package plan
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"io/fs"
 	"time"
 )
@@ -58,14 +61,39 @@ type Limits struct{ Turns, Minutes, Files, Lines, OpenDrafts, PerDay int }
 // ParseFile reads a repository's configuration. Errors name line, column and the nearest known key.
 func ParseFile(b []byte) (File, error) { panic("stub") }
 
-// Find returns the checks of a tree: configured ones if there are any, else conventions.
-func Find(tree fs.FS) (Set, error) { panic("stub") }
+// NoCheck says that a tree has no check to be found, and why. It is a configuration matter, not a failure.
+type NoCheck struct{ Why string }
+
+func (n *NoCheck) Error() string { return n.Why }
+
+// Find returns the checks of a tree: configured ones if there are any, else conventions. The error is a *NoCheck
+// when there is none.
+func Find(tree fs.FS) (Set, error) {
+	if _, err := fs.Stat(tree, "go.mod"); err != nil {
+		return Set{}, &NoCheck{"no check was found"}
+	}
+	return set(tree, []Check{{ID: "go", Run: "go test ./...", Provenance: Convention, Source: "go.mod"}})
+}
 
 // FromCommand is the set of one command that the operator typed.
-func FromCommand(tree fs.FS, run string) (Set, error) { panic("stub") }
+func FromCommand(tree fs.FS, run string) (Set, error) {
+	return set(tree, []Check{{ID: "given", Run: run, Provenance: Given, Source: "--check"}})
+}
+
+func set(tree fs.FS, checks []Check) (Set, error) {
+	f, err := Fingerprint(tree, checks)
+	return Set{checks, f}, err
+}
 
 // Fingerprint pins checks as they stand in tree.
-func Fingerprint(tree fs.FS, checks []Check) (string, error) { panic("stub") }
+func Fingerprint(tree fs.FS, checks []Check) (string, error) {
+	b, err := json.Marshal(checks)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:]), nil
+}
 
 // Needs is what the commands of a set need of the machine: found by asking the toolchains in an empty folder.
 type Needs struct {

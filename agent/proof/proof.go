@@ -20,6 +20,7 @@ import (
 // Proof is a claim that held in clean trees. Only Admit makes one.
 type Proof struct {
 	receipt Receipt
+	sum     string
 	diff    []byte
 	change  patch.Change
 }
@@ -29,6 +30,9 @@ func (p *Proof) Valid() bool { return p != nil && p.receipt.Version == ReceiptVe
 
 // Receipt is what was admitted, its rungs as recomputed.
 func (p *Proof) Receipt() Receipt { return p.receipt }
+
+// ReceiptSum is the SHA-256 of the receipt's bytes in hex, as it lies in the evidence.
+func (p *Proof) ReceiptSum() string { return p.sum }
 
 // Diff is the proved diff.
 func (p *Proof) Diff() []byte { return slices.Clone(p.diff) }
@@ -87,7 +91,11 @@ func Admit(evidence, root fs.FS, policy Policy) (*Proof, error) {
 	if err := sameTree(root, change, receipt, policy); err != nil {
 		return nil, err
 	}
-	return &Proof{receipt: receipt, diff: diff, change: change}, nil
+	b, err := fs.ReadFile(evidence, ReceiptFile)
+	if err != nil {
+		return nil, missing(err, ReceiptFile)
+	}
+	return &Proof{receipt: receipt, sum: Sum(b), diff: diff, change: change}, nil
 }
 
 // sameTree is D2 and the tree's identity: what was run is root + diff, and the oracle's files are the root's.
@@ -222,6 +230,9 @@ func Recompute(receipt Receipt, runs []Recorded) ([]Rung, error) {
 	for _, r := range runs {
 		if r.Command != receipt.Command || r.Dir != receipt.Dir || r.Tier != receipt.Tier {
 			return nil, refuse("evidence_tampered", "run %s-%d is of another command, folder or sandbox than the receipt's", r.Phase, r.N)
+		}
+		if r.ThrownAway != "" && (receipt.Trusted || r.Mode == Plain || r.Phase != "see") {
+			return nil, refuse("evidence_tampered", "run %s-%d was thrown away, which only an instrumented run of the root may be", r.Phase, r.N)
 		}
 		switch {
 		case r.ThrownAway != "":

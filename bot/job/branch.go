@@ -59,7 +59,7 @@ func (b Branch) message(p *proof.Proof) string {
 	fmt.Fprintf(&s, "`%s` was red %dx on %.12s and is green %dx with this change.\n\n", b.Clean.Markdown(r.Command), r.K, r.Root, r.K+1)
 	fmt.Fprintf(&s, "Redraft-Run: %s\nRedraft-Model: %s\n", r.Job, b.Clean.Markdown(r.By))
 	fmt.Fprintf(&s, "Redraft-Oracle: %s red@%.12s green@%.12s x%d\n", b.Clean.Markdown(strings.ReplaceAll(r.Command, "\n", " ; ")), r.Root, r.Tree, r.K)
-	fmt.Fprintf(&s, "Redraft-Receipt: sha256:%s\n", r.Diff)
+	fmt.Fprintf(&s, "Redraft-Receipt: sha256:%s\n", p.ReceiptSum())
 	return s.String()
 }
 

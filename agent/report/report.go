@@ -4,7 +4,11 @@
 // panic, and everything in it is an attacker's text for whoever shows it.
 package report
 
-import "time"
+import (
+	"sort"
+	"strings"
+	"time"
+)
 
 // Color is what one run of a check says. The first constant is the one nobody chose.
 type Color int
@@ -103,6 +107,8 @@ type Report struct {
 type Run struct {
 	Command   string // the shell text or joined argv, to tell which tool ran
 	Dir       string // absolute directory of the tree: stripped from file names
+	Subdir    string // folder below Dir that the command ran in; the tree itself if empty
+	Module    string // path of the Go module whose go.mod lies in Subdir; taken from the output where it can be if empty
 	Stdout    []byte
 	Stderr    []byte
 	Exit      int    // -1 when a signal ended it
@@ -114,16 +120,77 @@ type Run struct {
 }
 
 // Read makes a Report of one run. It never fails: what it cannot read it leaves out and names in Problems.
-func Read(r Run) Report { panic("stub") }
+func Read(r Run) Report {
+	s := newStream(r)
+	s.read(r.Stdout)
+	s.closeText()
+	s.read(r.Stderr)
+	s.closeText()
+	rep := Report{
+		Exit: r.Exit, Signal: r.Signal, Limit: r.Limit, Seconds: r.Duration.Seconds(), Truncated: r.Truncated,
+	}
+	s.finish(&rep)
+	rep.Class = s.class(rep)
+	return rep
+}
 
 // Color is the colour of the run: its exit status and completeness, never a guess from text.
-func (r Report) Color() Color { panic("stub") }
+func (r Report) Color() Color {
+	switch {
+	case r.Format == "" || r.Signal != "" || r.Limit != "" || r.Exit < 0 || unjudged[r.Class]:
+		return Unknown
+	case r.Exit > 0:
+		return Red
+	case r.Class != "" || r.Truncated || len(r.Failed()) > 0:
+		return Unknown
+	}
+	return Green
+}
 
-// Findings are the failing results, in a stable order, without parents whose subtest is the one that failed.
-func (r Report) Findings() []Result { panic("stub") }
+// Findings are the failing results, the strongest class first and then by id, without parents whose subtest is the
+// one that failed. A parent that logged something of its own stays.
+func (r Report) Findings() []Result {
+	failing := r.Failed()
+	var out []Result
+	for _, res := range r.Results {
+		if res.failed() && !(res.Message == "" && hasBelow(failing, res.ID)) {
+			out = append(out, res)
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool {
+		if a, b := strength(out[i].Class), strength(out[j].Class); a != b {
+			return a > b
+		}
+		return out[i].ID < out[j].ID
+	})
+	return out
+}
+
+// Failed are the ids of every failing result, parents of failing subtests included, sorted.
+func (r Report) Failed() []string {
+	var ids []string
+	for _, res := range r.Results {
+		if res.failed() {
+			ids = append(ids, res.ID)
+		}
+	}
+	sort.Strings(ids)
+	return ids
+}
+
+// hasBelow reports whether a sorted list holds a name below this one: a parent says nothing of its own.
+func hasBelow(sorted []string, name string) bool {
+	i := sort.SearchStrings(sorted, name+"/")
+	return i < len(sorted) && strings.HasPrefix(sorted[i], name+"/")
+}
+
+func (r Result) failed() bool { return r.Status == Fail || r.Status == Error }
 
 // Statuses maps every result's id to its status.
-func (r Report) Statuses() map[string]Status { panic("stub") }
-
-// NextSafeAction is one sentence: what a person should do about a class.
-func (c Class) NextSafeAction() string { panic("stub") }
+func (r Report) Statuses() map[string]Status {
+	m := make(map[string]Status, len(r.Results))
+	for _, res := range r.Results {
+		m[res.ID] = res.Status
+	}
+	return m
+}

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"unsafe"
 
@@ -99,11 +100,21 @@ func sockets(families ...uint32) []call {
 	return []call{plain, {name: "socketpair", nr: unix.SYS_SOCKETPAIR, when: []test{{0, bpf.JumpNotEqual, unix.AF_UNIX}}}}
 }
 
+// lonely leaves of AF_UNIX what reaches nobody but relatives. A path may lead to a daemon of the machine, and no rule
+// can read it, so that nothing is connected, bound or sent to an address: streams of a pair are, and sockets that
+// stay unconnected. Types with bit 1 set (SOCK_DGRAM, SOCK_RAW) could be sent to any path without connecting.
+var lonely = []call{
+	{name: "socket", nr: unix.SYS_SOCKET, when: []test{{1, bpf.JumpBitsSet, 2}}},
+	{name: "socketpair", nr: unix.SYS_SOCKETPAIR, when: []test{{1, bpf.JumpBitsSet, 2}}},
+	{name: "connect", nr: unix.SYS_CONNECT},
+	{name: "bind", nr: unix.SYS_BIND},
+}
+
 // refused is what a tier refuses.
 func refused(tier Tier, network Network) []call {
 	calls := slices.Concat(refusedAnywhere, refusedHere)
 	if tier == Landlock {
-		return slices.Concat(calls, sharedNames, sockets())
+		return slices.Concat(calls, sharedNames, sockets(unix.AF_UNIX), lonely)
 	}
 	if network == None {
 		return append(calls, sockets(unix.AF_UNIX)...)
@@ -248,6 +259,10 @@ func (r *refusals) note(n *notification) unix.Errno {
 		errno, name = unix.ENOSYS, "call of another architecture"
 	case n.Nr == unix.SYS_SOCKET || n.Nr == unix.SYS_SOCKETPAIR:
 		errno, name = unix.EACCES, name+" "+family(uint32(n.Args[0]))
+	case n.Nr == unix.SYS_CONNECT && nameService(peer(n)):
+		return unix.ENOENT
+	case n.Nr == unix.SYS_CONNECT || n.Nr == unix.SYS_BIND:
+		errno, name = unix.EACCES, name+" AF_UNIX"
 	case n.Nr == unix.SYS_IOCTL:
 		name = "ioctl TIOCSTI"
 		if uint32(n.Args[1]) == unix.TIOCLINUX {
@@ -260,6 +275,34 @@ func (r *refusals) note(n *notification) unix.Errno {
 		r.seen[name] = true
 	}
 	return errno
+}
+
+// peer is the path that a caller wants to connect to, "" where it cannot be read. Good for a name in a report only:
+// the caller can change it at any time.
+func peer(n *notification) string {
+	buf := make([]byte, min(n.Args[2], unix.SizeofSockaddrUnix))
+	if len(buf) <= 2 {
+		return ""
+	}
+	local := []unix.Iovec{{Base: &buf[0]}}
+	local[0].SetLen(len(buf))
+	got, err := unix.ProcessVMReadv(int(n.Pid), local, []unix.RemoteIovec{{Base: uintptr(n.Args[1]), Len: len(buf)}}, 0)
+	if err != nil || got <= 2 {
+		return ""
+	}
+	path, _, _ := strings.Cut(string(buf[2:got]), "\x00")
+	return path
+}
+
+// nameService says whether a path is one that libc asks for users and hosts before it reads its files. Every program
+// that looks up a user tries it and does well without: to report it would make a network test of "whoami".
+func nameService(path string) bool {
+	for _, p := range []string{"/run/nscd/", "/var/run/nscd/", "/run/systemd/userdb/", "/var/lib/sss/pipes/"} {
+		if strings.HasPrefix(path, p) {
+			return true
+		}
+	}
+	return false
 }
 
 // list is what was refused, sorted.

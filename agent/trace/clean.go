@@ -1,8 +1,10 @@
 package trace
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -48,11 +50,12 @@ func clipped(s string, n int) string {
 func eachString(raw []byte, f func(string) string) []byte {
 	out := make([]byte, 0, len(raw))
 	for i := 0; i < len(raw); {
-		if raw[i] != '"' {
-			out = append(out, raw[i])
-			i++
-			continue
+		n := bytes.IndexByte(raw[i:], '"')
+		if n < 0 {
+			return append(out, raw[i:]...)
 		}
+		out = append(out, raw[i:i+n]...)
+		i += n
 		end := endOfString(raw, i)
 		literal := raw[i:end]
 		i = end
@@ -65,17 +68,19 @@ func eachString(raw []byte, f func(string) string) []byte {
 	return out
 }
 
-// endOfString is the index behind the string literal that begins at i.
+// endOfString is the index behind the string literal that begins at i: behind the next quote that is not escaped.
 func endOfString(raw []byte, i int) int {
-	for i++; i < len(raw); i++ {
-		switch raw[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+	for at := i + 1; ; {
+		n := bytes.IndexByte(raw[at:], '"')
+		if n < 0 {
+			return len(raw)
+		}
+		body := raw[i+1 : at+n]
+		slashes := len(body) - len(bytes.TrimRight(body, `\`))
+		if at += n + 1; slashes%2 == 0 {
+			return at
 		}
 	}
-	return len(raw)
 }
 
 func fieldName(b []byte) bool {
@@ -88,12 +93,13 @@ func fieldName(b []byte) bool {
 }
 
 func mapString(literal []byte, f func(string) string) []byte {
-	var s string
-	if err := json.Unmarshal(literal, &s); err != nil {
-		return []byte(`""`)
+	s, valid := string(literal[1:len(literal)-1]), utf8.Valid(literal)
+	if strings.IndexByte(s, '\\') >= 0 || !valid {
+		s = ""
+		_ = json.Unmarshal(literal, &s) // a literal of a valid text
 	}
 	t := f(s)
-	if t == s && utf8.Valid(literal) {
+	if t == s && valid {
 		return literal
 	}
 	b, err := marshal(t)

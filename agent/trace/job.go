@@ -192,6 +192,7 @@ type VerdictData struct {
 	Skipped  int       `json:"skipped"`
 	Unstable []string  `json:"unstable,omitempty"`
 	Text     string    `json:"text,omitempty"`
+	Command  string    `json:"command,omitempty"` // of see: the smallest command that shows the red
 }
 
 // SceneData is what one turn showed, by section.

@@ -102,6 +102,7 @@ func (j Job) check() error {
 	want(commitPattern.MatchString(j.Root), "root: %q is no commit id", j.Root)
 	want(j.Base == "" || commitPattern.MatchString(j.Base), "base: %q is no commit id", j.Base)
 	want(j.RootTree == "" || commitPattern.MatchString(j.RootTree), "root_tree: %q is no tree id", j.RootTree)
+	want(j.Attempt >= 0, "attempt: %d is below zero", j.Attempt)
 	want(j.Check != "", "check: which check is red is missing")
 	want(isObject(j.Checks), "checks: not an object")
 	want(isObject(j.Needs), "needs: not an object")

@@ -1,5 +1,25 @@
 package trace
 
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// StopOf reads the stop of a stop line. A reason that is none of the closed list is an error.
+func StopOf(e Event) (Stop, error) {
+	if e.Type != TypeStop {
+		return Stop{}, fmt.Errorf("read stop: line %d is of type %q", e.Seq, e.Type)
+	}
+	var s Stop
+	if err := json.Unmarshal(e.Data, &s); err != nil {
+		return Stop{}, fmt.Errorf("read stop: line %d: %w", e.Seq, err)
+	}
+	if _, ok := endings[s.Reason]; !ok {
+		return Stop{}, fmt.Errorf("read stop: line %d: %q is no reason", e.Seq, s.Reason)
+	}
+	return s, nil
+}
+
 // ending is what a kind of stop asks of people.
 type ending struct {
 	decisions []string // stable names

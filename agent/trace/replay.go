@@ -20,7 +20,7 @@ var ErrTorn = errors.New("the last line is torn: the process died while writing 
 
 // ReplayFile prints the job of one trace file. A file that is no trace is an error before anything is printed; a torn last
 // line is ErrTorn after everything is.
-func ReplayFile(w io.Writer, path string, opt ReplayOptions) error {
+func ReplayFile(w io.Writer, path string, opt ...ReplayOptions) error {
 	events, torn, err := Read(path)
 	if err == nil && len(events) == 0 {
 		err = fmt.Errorf("read trace %s: it has no whole line", path)
@@ -28,7 +28,7 @@ func ReplayFile(w io.Writer, path string, opt ReplayOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := Replay(w, events, opt); err != nil {
+	if err := Replay(w, events, opt...); err != nil {
 		return err
 	}
 	if torn {
@@ -38,9 +38,12 @@ func ReplayFile(w io.Writer, path string, opt ReplayOptions) error {
 }
 
 // Replay prints a job as a person wants to read it, from its lines alone. Whatever the lines hold, nothing but plain
-// text, newlines and (with Color) our own colours reach w.
-func Replay(w io.Writer, events []Event, opt ReplayOptions) error {
-	p := &player{w: bufio.NewWriter(w), opt: opt, story: tell(events, false)}
+// text, newlines and (with Color) our own colours reach w. Of several options the last counts.
+func Replay(w io.Writer, events []Event, opt ...ReplayOptions) error {
+	p := &player{w: bufio.NewWriter(w), story: tell(events, false)}
+	if len(opt) > 0 {
+		p.opt = opt[len(opt)-1]
+	}
 	for _, e := range events {
 		p.play(e)
 	}

@@ -157,23 +157,31 @@ func (s *story) seen() *VerdictData {
 	return nil
 }
 
-// judged is the verdict on a patch: the first one after it, if it came before the next patch.
+// judged is the verdict on a patch: of those before the next patch the full check's, else the cheap one's.
 func (s *story) judged(p Event) *VerdictData {
-	for _, next := range s.patches {
-		if next.Seq > p.Seq {
-			return s.verdictBetween(p.Seq, next.Seq)
+	var cheap *VerdictData
+	for i := range s.verdicts {
+		v := &s.verdicts[i]
+		switch {
+		case v.Seq < p.Seq:
+		case s.patchBetween(p.Seq, v.Seq):
+			return cheap
+		case v.V.Phase == "judge":
+			return &v.V
+		case v.V.Phase == "cheap":
+			cheap = &v.V
 		}
 	}
-	return s.verdictBetween(p.Seq, len(s.events)+1)
+	return cheap
 }
 
-func (s *story) verdictBetween(from, to int) *VerdictData {
-	for i, v := range s.verdicts {
-		if v.Seq > from && v.Seq < to {
-			return &s.verdicts[i].V
+func (s *story) patchBetween(from, to int) bool {
+	for _, p := range s.patches {
+		if p.Seq > from && p.Seq < to {
+			return true
 		}
 	}
-	return nil
+	return false
 }
 
 // patch is the change that the job stands by: the receipt's, else the last one that landed.

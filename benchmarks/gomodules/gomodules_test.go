@@ -157,7 +157,7 @@ func TestArms(t *testing.T) {
 			if (err != nil) != (tt.err != "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 				t.Fatalf("got error %v, want %q in it", err, tt.err)
 			}
-			if o.Word != tt.word || o.OK != tt.ok {
+			if err == nil && (o.Word != tt.word || o.OK != tt.ok) {
 				t.Errorf("got %q %v, want %q %v", o.Word, o.OK, tt.word, tt.ok)
 			}
 			if err := removeBranches(p.repo); err != nil {

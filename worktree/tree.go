@@ -1,0 +1,142 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+)
+
+const closeTime = 10 * time.Second // waited for a mirror's lock
+
+// Tree is a commit's files on disk, cut from a mirror. Only the host looks at it; what runs gets sealed copies.
+type Tree struct {
+	Dir    string            // the checkout
+	SHA    string            // its commit
+	TreeID string            // git's name of the commit's tree
+	Links  map[string]string // path of each submodule -> its commit; the folder itself is empty
+
+	mirror *Mirror
+	claim  *claim
+	book   string // the mirror's record of the checkout
+	once   sync.Once
+	closed error
+}
+
+// Cut checks a commit out into a new folder of the store. The files are the commit's blobs byte for byte: no line
+// ending, keyword or filter is applied. Close it, or the next Open of the store does once this process is gone.
+func (m *Mirror) Cut(ctx context.Context, sha string) (*Tree, error) {
+	t, err := m.cut(ctx, sha)
+	if err != nil {
+		return nil, fmt.Errorf("cut %.8s: %w", sha, err)
+	}
+	return t, nil
+}
+
+func (m *Mirror) cut(ctx context.Context, sha string) (*Tree, error) {
+	if err := checkSHA(sha); err != nil {
+		return nil, err
+	}
+	t := &Tree{SHA: sha, mirror: m}
+	if err := t.describe(ctx); err != nil {
+		return nil, err
+	}
+	c, err := m.store.claim(ctx, m.store.trees(), owner{SHA: sha, Repo: m.name})
+	if err != nil {
+		return nil, err
+	}
+	t.claim, t.Dir = c, filepath.Join(c.dir, "view")
+	if err := t.checkout(ctx); err != nil {
+		return nil, errors.Join(err, t.Close(ctx))
+	}
+	return t, nil
+}
+
+// describe asks for the tree's name and its submodules.
+func (t *Tree) describe(ctx context.Context) error {
+	git, dir := t.mirror.store.git, t.mirror.git
+	out, err := git.run(ctx, call{dir: dir, args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", t.SHA + "^{tree}"}})
+	if exitCode(err) == 1 || exitCode(err) == 128 {
+		return ErrNoSuchCommit
+	}
+	if err != nil {
+		return err
+	}
+	t.TreeID = strings.TrimSpace(string(out))
+	if out, err = git.run(ctx, call{dir: dir, args: []string{"ls-tree", "-r", "-z", "--full-tree", t.SHA}}); err != nil {
+		return err
+	}
+	t.Links = map[string]string{}
+	for line := range bytes.SplitSeq(out, []byte{0}) {
+		if rest, ok := bytes.CutPrefix(line, []byte("160000 commit ")); ok {
+			sha, path, _ := strings.Cut(string(rest), "\t")
+			t.Links[path] = sha
+		}
+	}
+	return nil
+}
+
+func (t *Tree) checkout(ctx context.Context) error {
+	lock, err := t.mirror.lock(ctx, shared)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	_, err = t.mirror.store.git.run(ctx, call{
+		dir:    t.mirror.git,
+		args:   []string{"worktree", "add", "--quiet", "--detach", "--end-of-options", t.Dir, t.SHA},
+		config: [][2]string{{"checkout.workers", "0"}},
+		hold:   []*os.File{lock, t.claim.lock},
+	})
+	// Read at once, and never again: what is in the folder later is not to be believed.
+	t.book, _ = dotGit(t.Dir)
+	if err == nil && filepath.Dir(t.book) != filepath.Join(t.mirror.git, "worktrees") {
+		err = fmt.Errorf("git put the record of %s at %q", t.Dir, t.book)
+	}
+	return err
+}
+
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// Seal copies the tree without its .git to a folder of that name beside it, which lives as long as the tree.
+func (t *Tree) Seal(ctx context.Context, name string) (string, error) {
+	if !nameForm.MatchString(name) || name == filepath.Base(t.Dir) || name == ownerFile {
+		return "", fmt.Errorf("seal %.8s: %.80q cannot name a copy", t.SHA, name)
+	}
+	dst := filepath.Join(t.claim.dir, name)
+	if _, err := (&copier{skip: ".git"}).copy(ctx, t.Dir, dst); err != nil {
+		return "", fmt.Errorf("seal %.8s: %w", t.SHA, err)
+	}
+	return dst, nil
+}
+
+// Close removes the tree and its sealed copies, whatever was done to them and even when ctx has ended. A second call
+// returns what the first did.
+func (t *Tree) Close(ctx context.Context) error {
+	t.once.Do(func() {
+		if err := t.close(context.WithoutCancel(ctx)); err != nil {
+			t.closed = fmt.Errorf("remove tree %.8s: %w", t.SHA, err)
+		}
+	})
+	return t.closed
+}
+
+func (t *Tree) close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, closeTime)
+	defer cancel()
+	lock, err := t.mirror.lock(ctx, shared)
+	if err != nil { // somebody is fetching for long: the next one to heal the mirror finds the record without a tree
+		return t.claim.release()
+	}
+	defer lock.Close()
+	if filepath.Dir(t.book) == filepath.Join(t.mirror.git, "worktrees") {
+		err = removeAll(t.book)
+	}
+	return errors.Join(err, t.claim.release())
+}

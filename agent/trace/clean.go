@@ -11,8 +11,8 @@ import (
 // maxData leaves room for the rest of a line beside its data.
 const maxData = maxLine - 4096
 
-// encode is data as the trace keeps it: every string cleaned, and long ones clipped until a line has room for all.
-func encode(data any, clean func(string) string) (json.RawMessage, error) {
+// encode is data as the trace keeps it: every string cleaned, and long ones clipped until all has room in limit bytes.
+func encode(data any, clean func(string) string, limit int) (json.RawMessage, error) {
 	if data == nil {
 		return nil, nil
 	}
@@ -25,7 +25,7 @@ func encode(data any, clean func(string) string) (json.RawMessage, error) {
 		clean = func(s string) string { return s }
 	}
 	raw = eachString(raw, clean)
-	for n := 1 << 20; len(raw) > maxData; n /= 4 {
+	for n := limit / 8; len(raw) > limit; n /= 4 {
 		if n < 64 {
 			return json.RawMessage(fmt.Sprintf(`{"clipped":%d}`, len(raw))), nil
 		}

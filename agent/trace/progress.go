@@ -22,10 +22,12 @@ func WriteProgress(w io.Writer, e Event) error {
 
 // ScanProgress calls fn for every event that r brings, until r ends. Lines that are no event are passed over, and
 // so are lines too long to be one: what a child prints by accident is no reason to lose sight of it.
-func ScanProgress(r io.Reader, fn func(Event)) error {
+func ScanProgress(r io.Reader, fn func(Event)) error { return scanProgress(r, maxLine, fn) }
+
+func scanProgress(r io.Reader, limit int, fn func(Event)) error {
 	br := bufio.NewReaderSize(r, 64<<10)
 	for {
-		line, err := readLine(br, maxLine)
+		line, err := readLine(br, limit)
 		switch err {
 		case errLong:
 			err = skipLine(br)

@@ -34,13 +34,14 @@ func TestProgress(t *testing.T) {
 // TestProgressAmongGarbage: whatever a child prints between its lines, the events arrive.
 func TestProgressAmongGarbage(t *testing.T) {
 	event := func(text string) string { return `{"seq":1,"type":"step","data":{"text":"` + text + `"}}` }
-	long := strings.Repeat("x", maxLine)
+	const limit = 100_000 // more than the reader's buffer
+	long := strings.Repeat("x", limit)
 	in := strings.Join([]string{
 		"panic: not this time", "", "{}", "[1]", "null", `{"type":""}`, `{"type":7}`, event("one"), "\x00\xff", `{"half`,
-		long + "x", event("two"), long[:maxLine-1] + "", long[:maxLine], event("three"), event("four, without an end"),
+		long + "x", event("two"), long[:limit-1], long, event("three"), event("four, without an end"),
 	}, "\n")
 	var got []string
-	err := ScanProgress(strings.NewReader(in), func(e Event) { got = append(got, decode[StepData](e).Text) })
+	err := scanProgress(strings.NewReader(in), limit, func(e Event) { got = append(got, decode[StepData](e).Text) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,8 +55,8 @@ func TestProgressErrors(t *testing.T) {
 	if err := ScanProgress(iotest.ErrReader(broken), func(Event) {}); !errors.Is(err, broken) {
 		t.Errorf("scan: %v", err)
 	}
-	long := io.MultiReader(strings.NewReader(strings.Repeat("x", maxLine+1)), iotest.ErrReader(broken))
-	if err := ScanProgress(long, func(Event) {}); !errors.Is(err, broken) {
+	long := io.MultiReader(strings.NewReader(strings.Repeat("x", 1000)), iotest.ErrReader(broken))
+	if err := scanProgress(long, 100, func(Event) {}); !errors.Is(err, broken) {
 		t.Errorf("scan in a long line: %v", err)
 	}
 	r, w := io.Pipe()

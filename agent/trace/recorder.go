@@ -118,7 +118,7 @@ func (r *Recorder) Add(turn int, typ string, data any) error {
 	if typ == "" || len(typ) > 64 {
 		return fmt.Errorf("record: %q is no type", typ)
 	}
-	raw, err := encode(data, r.clean)
+	raw, err := encode(data, r.clean, maxData)
 	if err != nil {
 		return fmt.Errorf("record %s: %w", typ, err)
 	}

@@ -203,33 +203,45 @@ func TestBodyIsKeptByteForByte(t *testing.T) {
 	}
 }
 
+// TestLongLinesAreClipped: no line is over 8 MiB, and what is clipped says how long it was.
 func TestLongLinesAreClipped(t *testing.T) {
-	many := make([]string, 1_300)
+	dir := t.TempDir()
+	r := mustOpen(t, dir)
+	if err := r.Add(1, TypeReply, ReplyData{Text: strings.Repeat("x", 9<<20), Finish: "stop"}); err != nil {
+		t.Fatal(err)
+	}
+	_ = r.Close()
+	if info, _ := os.Stat(filepath.Join(dir, FileName)); info.Size() > maxLine {
+		t.Fatalf("%d bytes", info.Size())
+	}
+	events, _ := mustRead(t, dir)
+	got := decode[ReplyData](events[0])
+	if !strings.HasSuffix(got.Text, "xxx… [clipped: 9437184 bytes in all]") || got.Finish != "stop" {
+		t.Fatalf("…%s, finish %q", got.Text[max(0, len(got.Text)-60):], got.Finish)
+	}
+}
+
+func TestEncodeFits(t *testing.T) {
+	const limit = 10_000
+	many := make([]string, 40)
 	for i := range many {
-		many[i] = strings.Repeat("é", 3600)
+		many[i] = strings.Repeat("é", 400)
 	}
 	for name, data := range map[string]any{
-		"one string":   ReplyData{Text: strings.Repeat("é", 5<<20)},
+		"one string":   ReplyData{Text: strings.Repeat("é", limit)},
 		"many strings": VerdictData{Unstable: many},
-		"a body":       RequestData{Body: json.RawMessage(`{"prompt":"` + strings.Repeat("x", 9<<20) + `"}`)},
-		"only numbers": make([]int, 9<<19),
+		"escapes":      ReplyData{Text: strings.Repeat("\x01", limit/3)},
+		"a body":       RequestData{Body: json.RawMessage(`{"prompt":"` + strings.Repeat(`\n`, limit) + `"}`)},
+		"only numbers": make([]int, limit),
+		"names":        map[string]int{strings.Repeat("A", limit): 1},
 	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			r := mustOpen(t, dir)
-			if err := r.Add(1, TypeReply, data); err != nil {
-				t.Fatal(err)
-			}
-			_ = r.Close()
-			info, _ := os.Stat(filepath.Join(dir, FileName))
-			events, torn := mustRead(t, dir)
-			if info.Size() > maxLine || torn || len(events) != 1 {
-				t.Fatalf("%d bytes, %d events, torn %v", info.Size(), len(events), torn)
-			}
-			if !bytes.Contains(events[0].Data, []byte("clipped")) || !utf8.Valid(events[0].Data) {
-				t.Fatalf("no mark: %.100s", events[0].Data)
-			}
-		})
+		raw, err := encode(data, nil, limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(raw) > limit || !json.Valid(raw) || !utf8.Valid(raw) || !bytes.Contains(raw, []byte("clipped")) {
+			t.Errorf("%s: %d bytes: %.200s", name, len(raw), raw)
+		}
 	}
 	if got := clipped("abc"+strings.Repeat("é", 100), 4); got != "abc… [clipped: 203 bytes in all]" {
 		t.Errorf("clipped: %q", got)

@@ -16,11 +16,11 @@ var ranked = []Class{FormatClass, LintClass, TypecheckClass, Assertion, Timeout,
 
 func strength(c Class) int { return slices.Index(ranked, c) }
 
-// strongest is the class of the finding that hides most of the others; Assertion if there is none.
-func strongest(found []Result) Class {
+// strongest is the class of the failing result that hides most of the others; Assertion if there is none.
+func strongest(results []Result) Class {
 	best := Class("")
-	for _, f := range found {
-		if strength(f.Class) > strength(best) {
+	for _, f := range results {
+		if f.failed() && strength(f.Class) > strength(best) {
 			best = f.Class
 		}
 	}
@@ -52,7 +52,7 @@ func (s *stream) class(rep Report) Class {
 	case s.killed || killedByShell(rep.Exit):
 		return Infra
 	}
-	return strongest(rep.Findings())
+	return strongest(rep.Results)
 }
 
 // classOfZero doubts an exit status of zero: everything that was begun must have been seen to end.

@@ -29,6 +29,8 @@ type stream struct {
 	goLines  capture
 
 	places   places
+	names    [8]string // of late, so that equal ones share their bytes
+	nextName int
 	tests    int
 	problems []string
 

@@ -373,8 +373,10 @@ func value(s string) string {
 			}
 		}
 	}
-	if strings.HasSuffix(s, ")") && strings.Count(s, ")") > strings.Count(s, "(") {
-		s = strings.TrimSuffix(s, ")")
+	for _, pair := range []string{"()", "[]"} { // of the sentence around it
+		if strings.HasSuffix(s, pair[1:]) && strings.Count(s, pair[1:]) > strings.Count(s, pair[:1]) {
+			s = strings.TrimSuffix(s, pair[1:])
+		}
 	}
 	return s
 }

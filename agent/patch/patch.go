@@ -4,31 +4,25 @@
 package patch
 
 import (
+	"fmt"
 	"io/fs"
-	"os"
 )
 
 // Edit is one addressed edit as a model wrote it.
 type Edit struct {
 	File string // path relative to the tree, forward slashes, as written
-	Addr string // "*", "+name", "C.+name", "+C.name", "L3-L9", "+L4", "name", "C.name"
+	Addr string // "*", "+name", "C.+name", "+C.name", "L3-L9", "+L4", "name", "C.name"; Fit when Old is the address
 	Body []byte // text between the fences, without the header line; ends in a newline unless empty
 	Line int    // line of the answer where it begins, from 1
+	Old  []byte // with Fit: the whole lines to be replaced, which must stand in the file exactly once
 }
+
+// Fit is the address of edits that are spelled as SEARCH/REPLACE blocks or as hunks of a diff: they land where
+// their old text fits.
+const Fit = "?"
 
 // Set is the edits of one answer, in its order.
 type Set []Edit
-
-// Slip is the model's mistake: refused, with a remedy in one sentence. It is told to the model, never to the log.
-type Slip struct {
-	Code   string `json:"code"` // closed list: no_edit, protected, escapes, not_text, unknown_file, two_edits_a_file, … see slip.go
-	File   string `json:"file,omitempty"`
-	Addr   string `json:"addr,omitempty"`
-	Text   string `json:"text"`   // what was wrong
-	Remedy string `json:"remedy"` // what to do instead
-}
-
-func (s *Slip) Error() string { return s.Text + " " + s.Remedy }
 
 // Policy bounds what a set may touch. The zero Policy is the default protection with the default limits.
 type Policy struct {
@@ -37,7 +31,24 @@ type Policy struct {
 	Oracle  []string // script files that the check's command executes: protected
 	Files   int      // 50 if zero
 	Lines   int      // changed lines, 2000 if zero
-	Bytes   int64    // 512 KiB if zero
+	Bytes   int64    // of the diff, 512 KiB if zero
+	// Unseen are the lines of a file that the proposer was not shown: Resolve refuses edits that replace them.
+	// Gate, which sees diffs and not addresses, does not look at it.
+	Unseen map[string][]Lines
+}
+
+// Lines are lines First to Last of a text, from 1.
+type Lines struct{ First, Last int }
+
+func (p Policy) files() int   { return orDefault(p.Files, 50) }
+func (p Policy) lines() int   { return orDefault(p.Lines, 2000) }
+func (p Policy) bytes() int64 { return orDefault(p.Bytes, 512<<10) }
+
+func orDefault[T int | int64](n, otherwise T) T {
+	if n == 0 {
+		return otherwise
+	}
+	return n
 }
 
 // Change is a set of files that differ from the root, ready to be written.
@@ -56,46 +67,29 @@ type FileChange struct {
 // Landing says where one edit landed, for people: "cart.py Cart.total L4-L13 [1 of 10 lines rewritten]".
 type Landing struct {
 	File, Addr       string
-	First, Last      int // lines of the root's text, from 1
-	Rewritten, Total int
+	First, Last      int // lines of the root's text, from 1; Last is First-1 for an insertion before First
+	Rewritten, Total int // of the lines that the address owns; both 0 for an insertion
+	Added            int // lines beyond those that were rewritten
 }
 
-// Parse finds the edits of an answer. Of several edits those that parse are taken; the others are slips. No
-// edit at all is one slip, no_edit.
-func Parse(answer string) (Set, []*Slip) { panic("stub") }
+func (l Landing) String() string {
+	where, what := fmt.Sprintf("L%d-L%d", l.First, l.Last), fmt.Sprintf("%d of %d lines rewritten", l.Rewritten, l.Total)
+	switch {
+	case l.Last < l.First:
+		where, what = fmt.Sprintf("L%d", l.First), count(l.Added, "line")+" added"
+	case l.Added > 0:
+		what += fmt.Sprintf(", %d added", l.Added)
+	}
+	if l.Addr == where {
+		return fmt.Sprintf("%s %s [%s]", l.File, l.Addr, what)
+	}
+	return fmt.Sprintf("%s %s %s [%s]", l.File, l.Addr, where, what)
+}
 
-// Merge lays later over earlier: an edit of the same file and address replaces the earlier one, the others stay.
-func Merge(earlier, later Set) Set { panic("stub") }
-
-// Resolve lands a set on the root's text without writing anything. The error is a *Slip when the model is at fault.
-func Resolve(root fs.FS, set Set, policy Policy) (Change, []Landing, error) { panic("stub") }
-
-// Protected says whether a path may not be touched, and why, in words for people.
-func (p Policy) Protected(path string) (why string, protected bool) { panic("stub") }
-
-// Gate checks a diff as it stands, structurally, and returns the change that it makes to root. It is the one
-// gate: what Resolve returns has passed it, and proof.Admit asks it again. The error is a *Slip for a refusal.
-func Gate(root fs.FS, diff []byte, policy Policy) (Change, error) { panic("stub") }
-
-// Diff is the change as git would write it, with a/ and b/ prefixes, applicable by Gate and by git apply.
-func (c Change) Diff() []byte { panic("stub") }
-
-// Write writes the change below dir through an os.Root, each file whole and atomically. dir must hold the root's text.
-func (c Change) Write(dir *os.Root) error { panic("stub") }
-
-// Overlay is root with the change applied, in memory.
-func (c Change) Overlay(root fs.FS) fs.FS { panic("stub") }
-
-// TreeID is git's id of the tree that a directory holds (SHA-1), computed in-process: regular files, the
-// executable bit, symbolic links; empty directories and .git are left out. links maps paths of submodules to
-// their commits.
-func TreeID(fsys fs.FS, links map[string]string) (string, error) { panic("stub") }
-
-// Class is the risk of a change, R0 to R3 (spec: R0 configuration and pins, R1 small source change, R2 public API,
-// dependencies, migrations, R3 tests, oracle, CI).
-type Class int
-
-// Risk classifies a change.
-func (c Change) Risk(root fs.FS, policy Policy) Class { panic("stub") }
-
-func (c Class) String() string { return [...]string{"R0", "R1", "R2", "R3"}[c] }
+// count is a number with its noun, as in "1 line" or "3 lines".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

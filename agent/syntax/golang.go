@@ -48,7 +48,7 @@ func (g golang) fragment(src []byte) ([]Symbol, error) {
 		for _, offset := range []*int{&s.Start, &s.End, &s.BodyStart, &s.Decl.Start, &s.Decl.End} {
 			*offset -= len(fragmentHead)
 		}
-		for _, line := range []*int{&s.First, &s.Last, &s.Line, &s.Decl.First, &s.Decl.Last} {
+		for _, line := range []*int{&s.First, &s.Last, &s.Head, &s.Line, &s.Decl.First, &s.Decl.Last} {
 			*line--
 		}
 	}
@@ -166,7 +166,7 @@ func (w *goWalk) decl(d ast.Decl) {
 
 func (w *goWalk) function(d *ast.FuncDecl) {
 	span := w.spanOf(d.Doc, d, nil)
-	s := Symbol{Kind: "func", BodyStart: span.End, Signature: funcSignature(d)}
+	s := Symbol{Kind: "func", Head: w.line(d.Pos()), BodyStart: span.End, Signature: funcSignature(d)}
 	if d.Recv != nil && len(d.Recv.List) > 0 {
 		s.Kind, s.Container = "method", receiver(d.Recv.List[0].Type)
 	}
@@ -179,20 +179,25 @@ func (w *goWalk) function(d *ast.FuncDecl) {
 func (w *goWalk) spec(d *ast.GenDecl, spec ast.Spec) {
 	decl := w.spanOf(d.Doc, d, nil)
 	grouped := d.Lparen.IsValid()
+	head := w.line(d.Pos())
+	if grouped {
+		head = w.line(spec.Pos())
+	}
 	switch spec := spec.(type) {
 	case *ast.TypeSpec:
 		span := decl
 		if grouped {
 			span = w.spanOf(spec.Doc, spec, spec.Comment)
 		}
-		w.add(Symbol{Kind: "type", BodyStart: span.End, Signature: typeSignature(spec)}, spec.Name, span, decl, grouped)
+		s := Symbol{Kind: "type", Head: head, BodyStart: span.End, Signature: typeSignature(spec)}
+		w.add(s, spec.Name, span, decl, grouped)
 	case *ast.ValueSpec:
 		span := decl
 		if grouped {
 			span = w.spanOf(spec.Doc, spec, spec.Comment)
 		}
 		for _, name := range spec.Names {
-			s := Symbol{Kind: d.Tok.String(), BodyStart: span.End, Signature: d.Tok.String() + " " + render(spec.Type)}
+			s := Symbol{Kind: d.Tok.String(), Head: head, BodyStart: span.End, Signature: d.Tok.String() + " " + render(spec.Type)}
 			w.add(s, name, span, decl, grouped)
 		}
 	}

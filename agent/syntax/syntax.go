@@ -24,6 +24,7 @@ type Symbol struct {
 	BodyStart int    // opening brace of a function's body; End where there is none
 	First     int    // first line, from 1, doc comment included
 	Last      int    // last line
+	Head      int    // line on which the definition itself begins, below its doc comment
 	Line      int    // line on which the name stands
 	Exported  bool
 	Grouped   bool   // one of the specs between the parentheses of a const, var or type declaration

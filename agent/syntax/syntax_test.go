@@ -181,7 +181,7 @@ func TestFragment(t *testing.T) {
 	if err != nil || len(got) != 2 {
 		t.Fatal(got, err)
 	}
-	if f := got[0]; f.First != 1 || f.Last != 3 || f.Line != 2 || src[f.Start:f.End] != "// F does.\nfunc F() {\n}\n" {
+	if f := got[0]; f.First != 1 || f.Last != 3 || f.Head != 2 || f.Line != 2 || src[f.Start:f.End] != "// F does.\nfunc F() {\n}\n" {
 		t.Errorf("%+v", f)
 	}
 	_, err = golang(t).Fragment([]byte("func F() {\n\t)\n}\n"))
@@ -289,7 +289,7 @@ func FuzzSymbols(f *testing.F) {
 			if s.BodyStart < s.Start || s.BodyStart > s.End || s.Decl.Start > s.Start || s.Decl.End < s.End {
 				t.Fatalf("%+v is out of its own bounds", s)
 			}
-			if s.Line < s.First || s.Line > s.Last {
+			if s.Head < s.First || s.Line < s.Head || s.Line > s.Last {
 				t.Fatalf("%+v: name outside its span", s)
 			}
 		}

@@ -1,0 +1,312 @@
+package patch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/redraft-dev/redraft/agent/syntax"
+)
+
+// placeSymbol replaces a definition, doc comment included.
+func (s *source) placeSymbol(p piece) (piece, *Slip) {
+	if bad := s.addressable(p.edit); bad != nil {
+		return p, bad
+	}
+	target, bad := s.find(p.edit, p.addr)
+	if bad != nil {
+		return p, bad
+	}
+	p.target = &target
+	block := splitLines(s.data[target.Start:target.End])
+	lines := bodyLines(p.edit.Body)
+	if target.Grouped {
+		lines = ungroup(s.grammar, target, lines)
+	}
+	lines = s.keepDoc(target, trimBlank(lines))
+	home := styleOf(s.indented(block, target), splitLines(s.data), []string{"\tgo\n"})
+	return s.cover(p, target.First, target.Last, reindent(lines, s.grammar, indent(block[0]), home), true), nil
+}
+
+// indented is a definition's block with its own column taken away.
+func (s *source) indented(block []string, target syntax.Symbol) []string {
+	own := indent(block[0])
+	out := make([]string, len(block))
+	for i, l := range block {
+		out[i] = strings.TrimPrefix(l, own)
+	}
+	return out
+}
+
+// keepDoc is the body as it is, or with the definition's own doc comment and directives above it when the body has
+// none: a model that repairs code rarely means to delete the words about it.
+func (s *source) keepDoc(target syntax.Symbol, lines []string) []string {
+	found, err := s.grammar.Fragment([]byte(strings.Join(lines, "\n")))
+	if err != nil || len(found) == 0 || found[0].String() != target.String() || found[0].Head > 1 {
+		return lines
+	}
+	doc := bodyLines(s.data[target.Start:target.End])[:target.Head-target.First]
+	return append(slices.Clone(doc), lines...)
+}
+
+func trimBlank(lines []string) []string {
+	blank := func(l string) bool { return strings.TrimSpace(l) == "" }
+	for len(lines) > 0 && blank(lines[0]) {
+		lines = lines[1:]
+	}
+	for len(lines) > 0 && blank(lines[len(lines)-1]) {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+// ungroup takes a spec out of the declaration that a model put around it: `const A = 1` for A among others between
+// parentheses.
+func ungroup(g syntax.Grammar, target syntax.Symbol, lines []string) []string {
+	text := []byte(strings.Join(lines, "\n") + "\n")
+	found, err := g.Fragment(text)
+	if err != nil {
+		return lines
+	}
+	for _, f := range found {
+		switch {
+		case f.Name != target.Name || f.Kind != target.Kind:
+		case f.Grouped:
+			return bodyLines(text[f.Start:f.End])
+		default:
+			out := slices.Clone(lines)
+			own := strings.TrimLeft(out[f.Line-1], " \t")
+			out[f.Line-1] = indent(out[f.Line-1]) + strings.TrimLeft(strings.TrimPrefix(own, f.Kind), " \t")
+			return out
+		}
+	}
+	return lines
+}
+
+// addressable refuses symbols of a file in which none can be found.
+func (s *source) addressable(e Edit) *Slip {
+	if !s.known {
+		return slip(NoGrammar, e, "Symbols of "+quote(e.File)+" cannot be addressed: its language is not known here.",
+			"Address lines, as in `L3-L9` or `+L4`, or the whole file as `*`.")
+	}
+	if s.broken != nil {
+		return slip(NoSymbol, e, quote(e.File)+" does not parse as it is ("+quote(s.broken.Error())+"), so its symbols cannot be found.",
+			"Address lines, as in `L3-L9`.")
+	}
+	return nil
+}
+
+// find gives the one symbol that an address names. A bare name means a definition at top level; only when there is
+// none may it mean a method, if just one has that name.
+func (s *source) find(e Edit, a address) (syntax.Symbol, *Slip) {
+	var exact, loose []syntax.Symbol
+	for _, sym := range s.symbols {
+		switch {
+		case sym.Name != a.name:
+		case sym.Container == a.container:
+			exact = append(exact, sym)
+		case a.container == "":
+			loose = append(loose, sym)
+		}
+	}
+	if len(exact) == 0 {
+		exact = loose
+	}
+	switch len(exact) {
+	case 0:
+		return syntax.Symbol{}, s.noSymbol(e, a)
+	case 1:
+		return exact[0], nil
+	}
+	var at []string
+	for _, sym := range exact {
+		at = append(at, fmt.Sprintf("%s at %s", sym, linesAddr(sym.First, sym.Last)))
+	}
+	return syntax.Symbol{}, slip(Ambiguous, e, quote(e.Addr)+" could be any of "+list(at, 8)+" in "+quote(e.File)+".",
+		"Name the type as well, as in `Type.name`, or address the lines.")
+}
+
+func (s *source) noSymbol(e Edit, a address) *Slip {
+	text := quote(e.File) + " has no " + quote(a.String()) + "."
+	if near := s.nearSymbols(a); len(near) > 0 {
+		text += " It has " + list(near, 5) + "."
+	}
+	return slip(NoSymbol, e, text, "Use a name that is there, or `+"+quote(a.String())+"` to create it.")
+}
+
+// nearSymbols gives the symbols whose name is like the one asked for, or, failing that, the first ones there are.
+func (s *source) nearSymbols(a address) []string {
+	var near, all []string
+	for _, sym := range s.symbols {
+		all = append(all, sym.String())
+		like := strings.EqualFold(sym.Name, a.name) || distance(sym.Name, a.name) <= max(1, len(a.name)/3)
+		if like || sym.Name == a.name {
+			near = append(near, sym.String())
+		}
+	}
+	if len(near) == 0 {
+		near = all
+	}
+	return slices.Compact(near)
+}
+
+// placeCreate puts a new definition after the last one of the file, or after the last of its container.
+func (s *source) placeCreate(p piece) (piece, *Slip) {
+	if bad := s.addressable(p.edit); bad != nil {
+		return p, bad
+	}
+	for _, sym := range s.symbols {
+		if sym.Name == p.addr.name && sym.Container == p.addr.container && !repeatable(sym) {
+			return p, slip(Exists, p.edit, fmt.Sprintf("%s is already in %s at %s.", sym, quote(p.edit.File), linesAddr(sym.First, sym.Last)),
+				"To replace it, use its name without the `+`.")
+		}
+	}
+	after, bad := s.sibling(p)
+	if bad != nil {
+		return p, bad
+	}
+	lines := reindent(trimBlank(bodyLines(p.edit.Body)), s.grammar, "", styleOf(splitLines(s.data), []string{"\tgo\n"}))
+	if len(lines) == 0 {
+		return p, slip(Empty, p.edit, "The text for "+p.edit.place()+" is empty.", "Give the whole definition.")
+	}
+	return s.insert(p, after+1, s.spaced(after, lines)), nil
+}
+
+// repeatable says whether a file may define a name several times, as Go lets init.
+func repeatable(sym syntax.Symbol) bool { return sym.Kind == "func" && sym.Name == "init" }
+
+// sibling is the last line of what a new definition goes after.
+func (s *source) sibling(p piece) (line int, bad *Slip) {
+	line, seen := s.lines(), false
+	var types []string
+	for _, sym := range s.symbols {
+		if sym.Kind == "type" {
+			types = append(types, sym.Name)
+		}
+		c := p.addr.container
+		if c == "" || sym.Container == c || sym.Kind == "type" && sym.Name == c {
+			line, seen = sym.Decl.Last, true
+		}
+	}
+	if p.addr.container == "" || seen {
+		return line, nil
+	}
+	text := quote(p.edit.File) + " has neither a type " + p.addr.container + " nor a method of one."
+	if len(types) > 0 {
+		text += " Its types are " + list(types, 8) + "."
+	}
+	return 0, slip(NoContainer, p.edit, text, "Name the file in which the type is defined.")
+}
+
+// spaced puts the file's own number of blank lines around a definition that follows a line.
+func (s *source) spaced(after int, lines []string) []string {
+	gap := make([]string, s.gap())
+	if after > 0 {
+		lines = append(slices.Clone(gap), lines...)
+	}
+	if after < s.lines() && strings.TrimSpace(string(s.data[s.starts[after]:s.starts[after+1]])) != "" {
+		lines = append(lines, gap...)
+	}
+	return lines
+}
+
+// gap is how many blank lines most often stand between two definitions: 1 or 2, and 1 if there is nothing to go by.
+func (s *source) gap() int {
+	twice, once := 0, 0
+	for i := 1; i < len(s.symbols); i++ {
+		switch s.symbols[i].Decl.First - s.symbols[i-1].Decl.Last {
+		case 2:
+			once++
+		case 3:
+			twice++
+		}
+	}
+	if twice > once {
+		return 2
+	}
+	return 1
+}
+
+// checkSymbols holds what a file defines after the edits against what it defined before.
+func (s *source) checkSymbols(now []syntax.Symbol, pieces []piece) *Slip {
+	before, after := tally(s.symbols), tally(now)
+	linewise := slices.ContainsFunc(pieces, func(p piece) bool { return p.addr.kind != symbol && p.addr.kind != create })
+	for _, sym := range s.symbols {
+		if bad := s.lost(sym, before, after, pieces[0].edit); bad != nil {
+			return bad
+		}
+	}
+	for _, p := range pieces {
+		if bad := s.checkPiece(p, before, after, now); bad != nil {
+			return bad
+		}
+	}
+	if linewise {
+		return nil // whoever addresses lines may move and remove definitions
+	}
+	for _, sym := range s.symbols {
+		if after[sym.String()] == 0 {
+			return slip(SymbolGone, pieces[0].edit, fmt.Sprintf("With the edit, %s no longer defines %s.", quote(s.name), sym), "Keep what the file defines.")
+		}
+	}
+	return s.twice(now, before, after, pieces[0].edit)
+}
+
+// tally counts definitions by their address.
+func tally(all []syntax.Symbol) map[string]int {
+	n := map[string]int{}
+	for _, sym := range all {
+		n[sym.String()]++
+	}
+	return n
+}
+
+// lost refuses an edit after which an exported name is there in lower case only.
+func (s *source) lost(sym syntax.Symbol, before, after map[string]int, e Edit) *Slip {
+	small := sym
+	small.Name = lowered(sym.Name)
+	if !sym.Exported || after[sym.String()] > 0 || before[small.String()] > 0 || after[small.String()] == 0 {
+		return nil
+	}
+	return slip(LostExport, e, fmt.Sprintf("%s was exported and is now %s.", sym, small), "Keep the name as it was.")
+}
+
+func lowered(name string) string {
+	for i := range name {
+		if i > 0 {
+			return strings.ToLower(name[:i]) + name[i:]
+		}
+	}
+	return strings.ToLower(name)
+}
+
+func (s *source) checkPiece(p piece, before, after map[string]int, now []syntax.Symbol) *Slip {
+	switch {
+	case p.target != nil && after[p.target.String()] == 0:
+		return slip(SymbolGone, p.edit, fmt.Sprintf("The text for %s no longer defines %s.", p.edit.place(), p.target),
+			"Give the whole definition under the same name.")
+	case p.addr.kind == create && after[strings.TrimPrefix(p.addr.String(), "+")] == 0:
+		var fresh []string
+		for _, sym := range now {
+			if before[sym.String()] == 0 {
+				fresh = append(fresh, sym.String())
+			}
+		}
+		text := "The text for " + p.edit.place() + " does not define that name"
+		if len(fresh) > 0 {
+			text += " but " + list(fresh, 5)
+		}
+		return slip(OtherName, p.edit, text+".", "Let the address and the definition have the same name; a method's address is `+Type.name`.")
+	}
+	return nil
+}
+
+// twice refuses a definition that was there once and is there again.
+func (s *source) twice(now []syntax.Symbol, before, after map[string]int, e Edit) *Slip {
+	for _, sym := range now {
+		if n := after[sym.String()]; n > max(1, before[sym.String()]) && !repeatable(sym) {
+			return slip(Exists, e, fmt.Sprintf("With the edit, %s defines %s twice.", quote(s.name), sym), "Give only the definition that the address names.")
+		}
+	}
+	return nil
+}

@@ -22,7 +22,7 @@ import (
 
 // BaseSpec is what a toolchain base is made of.
 type BaseSpec struct {
-	Go    string        // absolute path of the go command
+	Go    string        // absolute path of the go command; looked up in PATH of Env if empty
 	Env   []string      // what the check's runs get, KEY=value; GOCACHE, GOPATH and HOME are set here
 	Read  []string      // absolute paths the toolchain needs, as in GOROOT
 	Key   string        // all that decides what the compiler writes: version, go env, flags
@@ -36,13 +36,11 @@ type BaseSpec struct {
 // then on; made says whether this call did it. Give commands a copy (CopyBase), never the base: what is copied from it
 // is believed by every later job.
 func BuildBase(ctx context.Context, box *Sandbox, spec BaseSpec) (dir string, made bool, err error) {
-	id := fmt.Sprintf("%x", sha256.Sum256([]byte(spec.Key)))
-	root := filepath.Join(spec.State, "bases")
-	home, cache := filepath.Join(root, id), filepath.Join(root, id, "gocache")
-	if isDir(cache) {
+	home, cache := spec.home(), filepath.Join(spec.home(), "gocache")
+	if HasBase(spec) {
 		return cache, false, nil
 	}
-	if err := os.MkdirAll(root, 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(home), 0o755); err != nil {
 		return "", false, fmt.Errorf("make the toolchain base: %w", err)
 	}
 	unlock, err := lock(ctx, home+".lock")
@@ -50,7 +48,7 @@ func BuildBase(ctx context.Context, box *Sandbox, spec BaseSpec) (dir string, ma
 		return "", false, fmt.Errorf("wait for the toolchain base: %w", err)
 	}
 	defer unlock()
-	if isDir(cache) {
+	if HasBase(spec) {
 		return cache, false, nil
 	}
 	if err := buildBase(ctx, box, spec, home); err != nil {
@@ -59,9 +57,15 @@ func BuildBase(ctx context.Context, box *Sandbox, spec BaseSpec) (dir string, ma
 	return cache, true, nil
 }
 
-func isDir(path string) bool {
-	fi, err := os.Stat(path)
+// HasBase says whether the base is there already, so that BuildBase will take no time.
+func HasBase(spec BaseSpec) bool {
+	fi, err := os.Stat(filepath.Join(spec.home(), "gocache"))
 	return err == nil && fi.IsDir()
+}
+
+// home is the folder of the base.
+func (s BaseSpec) home() string {
+	return filepath.Join(s.State, "bases", fmt.Sprintf("%x", sha256.Sum256([]byte(s.Key))))
 }
 
 // buildBase compiles beside the final place and moves there at the end, so that a base is whole or absent.
@@ -143,7 +147,7 @@ func (b baseMaker) golang(ctx context.Context, args ...string) ([]byte, error) {
 		"GOCACHE=" + filepath.Join(b.work, "gocache"), "GOENV=off", "GOWORK=off", "GOPROXY=off", "GOTOOLCHAIN=local",
 	}
 	res, err := b.box.Run(ctx, Command{
-		Argv: append([]string{b.spec.Go}, args...), Dir: filepath.Join(b.work, "module"), Env: overlay(b.spec.Env, own),
+		Argv: append([]string{cmp.Or(b.spec.Go, "go")}, args...), Dir: filepath.Join(b.work, "module"), Env: overlay(b.spec.Env, own),
 		Read: b.spec.Read, Write: []string{b.work}, Wall: b.spec.Wall,
 	})
 	if err != nil {
@@ -204,7 +208,11 @@ func seal(dir string) error {
 		case e.IsDir():
 			return os.Chmod(path, 0o555)
 		case e.Type().IsRegular():
-			return os.Chmod(path, 0o444)
+			fi, err := e.Info()
+			if err != nil {
+				return err
+			}
+			return os.Chmod(path, 0o444|fi.Mode()&0o111)
 		}
 		return os.Remove(path)
 	})
@@ -295,7 +303,11 @@ func copyFile(from, to string) error {
 		return err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	fi, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644|fi.Mode()&0o111)
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func gotWant(text string) (got, want string) {
 
 var (
 	gotWord  = `(?:actually got|but got|got|gotten|actual|have|received|obtained|returned)`
-	wantWord = `(?:want(?:ed|s|Err)?|expect(?:ed|ing|s)?|exp)`
+	wantWord = `(?:want(?:ed|s|Err)?|expect(?:ed|ing|s)?|exp|should (?:be|have been|equal))`
 
 	gotLabel   = labels(gotWord, `\s*(?:[:=]\s?|$)`)
 	wantLabel  = labels(wantWord, `\s*(?:[:=]\s?|$)`)
@@ -136,7 +136,7 @@ func label(re *regexp.Regexp, body string) *string {
 	return nil
 }
 
-func mentions(re *regexp.Regexp, s string) bool { return keyword(re, s, 0) != nil }
+func mentions(re *regexp.Regexp, s string) bool { return keyword(re, s, nil) != nil }
 
 // undent takes the common indent off a value of several lines.
 func undent(s string) string {
@@ -294,11 +294,11 @@ var (
 // inline reads one sentence: "got X, want Y", "expected X, got Y", "F() = X; want Y".
 func inline(text string) (got, want string) {
 	text = strings.TrimSpace(text)
-	w := keyword(wantRE, text, 0)
+	w := keyword(wantRE, text, nil)
 	if w == nil {
 		return "", ""
 	}
-	g := keyword(gotRE, text, 0)
+	g := keyword(gotRE, text, w)
 	switch {
 	case g == nil:
 		if got = valueBefore(text[:w[0]]); got == "" {
@@ -311,12 +311,12 @@ func inline(text string) (got, want string) {
 	return value(text[g[1]:]), value(text[w[1]:g[0]])
 }
 
-// keyword finds the first match outside of quotes.
-func keyword(re *regexp.Regexp, text string, from int) []int {
+// keyword finds the first match outside of quotes that does not touch the span not, if there is one.
+func keyword(re *regexp.Regexp, text string, not []int) []int {
 	quoted := quotes(text)
-	for _, loc := range re.FindAllStringIndex(text[from:], 100) {
-		if !quoted(loc[0] + from) {
-			return []int{loc[0] + from, loc[1] + from}
+	for _, loc := range re.FindAllStringIndex(text, 100) {
+		if !quoted(loc[0]) && (not == nil || loc[1] <= not[0] || loc[0] >= not[1]) {
+			return loc
 		}
 	}
 	return nil
@@ -367,7 +367,7 @@ func value(s string) string {
 	s = strings.TrimRight(s, " \t\n(")
 	for again := true; again; {
 		again = false
-		for _, tail := range []string{",", ";", ":", " but", " and", " it", " instead", " we", "."} {
+		for _, tail := range []string{",", ";", ":", " but", " and", " it", " instead", " instead of", " we", " -", "."} {
 			if rest, ok := strings.CutSuffix(s, tail); ok && rest != "" {
 				s, again = strings.TrimRight(rest, " \t\n("), true
 			}
@@ -384,11 +384,12 @@ func value(s string) string {
 // valueBefore is the value that a clause ends with: "F(3) = 4; " gives 4. It must be set off from what is wanted.
 func valueBefore(s string) string {
 	trimmed := strings.TrimRight(s, " ")
-	if trimmed == "" || !strings.ContainsAny(trimmed[len(trimmed)-1:], ",;(:") && !strings.HasSuffix(trimmed, " but") {
+	set := strings.HasSuffix(trimmed, " but") || strings.HasSuffix(trimmed, " -") || strings.HasSuffix(trimmed, " instead of")
+	if trimmed == "" || !set && !strings.ContainsAny(trimmed[len(trimmed)-1:], ",;(:") {
 		return ""
 	}
 	s = value(trimmed)
-	for _, sep := range []string{" = ", " => ", " -> ", " == ", " returned ", " was ", " is ", ": "} {
+	for _, sep := range []string{" = ", " => ", " -> ", " == ", " returned ", " was ", " is ", " as ", ": "} {
 		if parts := splitOutside(s, sep); len(parts) > 1 {
 			return strings.TrimSpace(parts[len(parts)-1])
 		}

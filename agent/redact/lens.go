@@ -9,7 +9,7 @@ import (
 )
 
 // lens is a way of looking at a text: it says what s[i:] begins with, empty for nothing to be seen, and how many bytes of s,
-// at least one, that takes.
+// at least one, that takes. Where it says as many bytes as it takes, they stand for each other one by one.
 type lens func(s string, i int) (out string, n int)
 
 // view is the whole text through a lens.
@@ -37,11 +37,17 @@ func origin(s string, l lens, hits []span) []span {
 		for j < len(hits) && end > seen {
 			if spans[j].from < 0 && end > hits[j].from {
 				spans[j].from = i
+				if len(out) == n {
+					spans[j].from += max(hits[j].from-seen, 0)
+				}
 			}
 			if spans[j].from < 0 || end < hits[j].to {
 				break
 			}
 			spans[j].to = i + n
+			if len(out) == n {
+				spans[j].to = i + hits[j].to - seen
+			}
 			j++
 		}
 		seen, i = end, i+n
@@ -126,8 +132,20 @@ func breaks(r rune) bool {
 	return false
 }
 
+// stretch is the length of the plain ASCII at s[i:], from the byte lowest up and without the byte except.
+func stretch(s string, i int, lowest, except byte) int {
+	n := i
+	for n < len(s) && s[n] >= lowest && s[n] < 0x7f && s[n] != except {
+		n++
+	}
+	return n - i
+}
+
 // clear shows what a terminal would: no escape sequences, nothing hidden; every kind of line end is one newline.
 func clear(s string, i int) (string, int) {
+	if n := stretch(s, i, ' ', 0); n > 0 {
+		return s[i : i+n], n
+	}
 	if n := sequence(s, i); n > 0 {
 		return "", n
 	}
@@ -136,7 +154,10 @@ func clear(s string, i int) (string, int) {
 
 // bare is clear with the text inside escape sequences.
 func bare(s string, i int) (string, int) {
-	if c := s[i]; c >= 0x20 && c < 0x7f || c == '\n' || c == '\t' {
+	if n := stretch(s, i, ' ', 0); n > 0 {
+		return s[i : i+n], n
+	}
+	if s[i] == '\n' || s[i] == '\t' {
 		return s[i : i+1], 1
 	}
 	r, n := utf8.DecodeRuneInString(s[i:])
@@ -151,7 +172,7 @@ func bare(s string, i int) (string, int) {
 	return s[i : i+n], n
 }
 
-// joined is bare with lines joined: a line end and the indentation after it are not seen.
+// joined is clear with lines joined: a line end and the indentation after it are not seen.
 func joined(s string, i int) (string, int) {
 	out, n := clear(s, i)
 	if out != "\n" {
@@ -164,44 +185,50 @@ func joined(s string, i int) (string, int) {
 }
 
 // solid shows no blanks either, nor a backslash that continues a line.
-func solid(s string, i int) (string, int) { return unblank(clear)(s, i) }
+func solid(s string, i int) (string, int) { return unblank(clear, true, s, i) }
+
+// solidSlash is solid with a backslash at a line's end, which may be the first half of an escape.
+func solidSlash(s string, i int) (string, int) { return unblank(clear, false, s, i) }
 
 // solidBare is solid with the text inside escape sequences.
-func solidBare(s string, i int) (string, int) { return unblank(bare)(s, i) }
+func solidBare(s string, i int) (string, int) { return unblank(bare, true, s, i) }
 
-func unblank(l lens) lens {
-	return func(s string, i int) (string, int) {
-		out, n := l(s, i)
-		switch {
-		case out == "":
-		case out == "\\" && (strings.HasPrefix(s[i+n:], "\n") || strings.HasPrefix(s[i+n:], "\r\n")):
-			return "", n
-		case out[0] <= ' ', out[0] >= 0x80 && blank(out):
-			return "", n
-		}
-		return out, n
+func unblank(l lens, continues bool, s string, i int) (string, int) {
+	if n := stretch(s, i, ' '+1, '\\'); n > 0 {
+		return s[i : i+n], n
 	}
+	switch s[i] {
+	case ' ', '\t', '\n', '\r':
+		return "", 1
+	case '\\':
+		if continues && (strings.HasPrefix(s[i+1:], "\n") || strings.HasPrefix(s[i+1:], "\r")) {
+			return "", 1
+		}
+		return s[i : i+1], 1
+	}
+	out, n := l(s, i)
+	if r, _ := utf8.DecodeRuneInString(out); out != "" && unicode.IsSpace(r) {
+		return "", n
+	}
+	return out, n
 }
 
-func blank(s string) bool {
-	r, _ := utf8.DecodeRuneInString(s)
-	return unicode.IsSpace(r)
-}
+// The lenses from here on look at a solid view, so that an escape may be broken by a line end too.
 
-// percent is solid with %41 read as A.
+// percent reads %41 as A.
 func percent(s string, i int) (string, int) {
 	if s[i] == '%' && i+2 < len(s) {
 		if b, ok := hexByte(s[i+1 : i+3]); ok {
 			return seen(oneByte(b)), 3
 		}
 	}
-	return solid(s, i)
+	return upTo(s, i, '%')
 }
 
-// escaped is solid with the escapes of JSON, Go, C and shells read as what they stand for.
+// escaped reads the escapes of JSON, Go, C and shells as what they stand for.
 func escaped(s string, i int) (string, int) {
 	if s[i] != '\\' || i+1 >= len(s) {
-		return solid(s, i)
+		return upTo(s, i, '\\')
 	}
 	rest := s[i+1:]
 	switch c := rest[0]; {
@@ -220,10 +247,10 @@ func escaped(s string, i int) (string, int) {
 	case c > ' ' && c < 0x7f && !letterOrDigit(c):
 		return rest[:1], 2
 	}
-	return solid(s, i)
+	return s[i : i+1], 1
 }
 
-// entity is solid with &amp; read as &.
+// entity reads &amp; as &.
 func entity(s string, i int) (string, int) {
 	if s[i] == '&' {
 		if end := strings.IndexByte(s[i:min(len(s), i+12)], ';'); end > 0 {
@@ -232,23 +259,29 @@ func entity(s string, i int) (string, int) {
 			}
 		}
 	}
-	return solid(s, i)
+	return upTo(s, i, '&')
 }
 
-// hexed shows hex digits in lower case, without what is usually put between them, and everything else as it is.
-func hexed(s string, i int) (string, int) {
-	out, n := solid(s, i)
-	switch {
-	case len(out) != 1:
-		return out, n
-	case out == ":" || out == "-" || out == ",":
-		return "", n
-	case (out == "0" || out == "\\") && i+1 < len(s) && (s[i+1] == 'x' || s[i+1] == 'X'):
-		return "", 2
-	case out[0] >= 'A' && out[0] <= 'Z':
-		return oneByte(out[0] | 0x20), n
+// upTo takes everything before the next sign, and at least one byte.
+func upTo(s string, i int, sign byte) (string, int) {
+	n := strings.IndexByte(s[i+1:], sign) + 1
+	if n == 0 {
+		n = len(s) - i
 	}
-	return out, n
+	return s[i : i+n], n
+}
+
+// hexed shows letters in lower case, and nothing of what is usually put between hex digits.
+func hexed(s string, i int) (string, int) {
+	switch c := s[i]; {
+	case c == ':' || c == '-' || c == ',':
+		return "", 1
+	case (c == '0' || c == '\\') && i+1 < len(s) && (s[i+1] == 'x' || s[i+1] == 'X'):
+		return "", 2
+	case c >= 'A' && c <= 'Z':
+		return oneByte(c | 0x20), 1
+	}
+	return s[i : i+1], 1
 }
 
 // seen drops what a decoded escape stands for when it would not be seen raw.

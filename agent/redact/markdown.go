@@ -80,7 +80,7 @@ func (l *line) step() {
 			return
 		}
 	}
-	if n := code(rest); n > 0 {
+	if n := code(l.s, l.i); n > 0 {
 		l.write(rest[:n], n)
 		return
 	}
@@ -91,11 +91,12 @@ func (l *line) step() {
 	l.character(rest)
 }
 
-// code is the length of a live word that is code already, as quiet writes it.
-func code(s string) int {
-	if s[0] != '`' {
+// code is the length of a live word at i that is code already, as quiet writes it.
+func code(s string, i int) int {
+	if s[i] != '`' || i > 0 && s[i-1] != ';' && run(s[i-1:i]) > 0 {
 		return 0
 	}
+	s = s[i:]
 	n := 1 + run(s[1:])
 	if n == 1 || n >= len(s) || s[n] != '`' || !live.MatchString(s[1:n]) {
 		return 0
@@ -123,9 +124,10 @@ func (l *line) word(i int) int {
 	return n
 }
 
-// run is how far the characters go that a live word may have.
+// run is how far the characters go that a live word may have: all but those that quiet itself puts something before or
+// that cannot stand in an address of mail, whose finder in some programs reads over backticks.
 func run(s string) int {
-	if n := strings.IndexAny(s, " \t`|<>[]()\\\"'{}"); n >= 0 {
+	if n := strings.IndexAny(s, " \t`|<>[]()\\\""); n >= 0 {
 		s = s[:n]
 	}
 	for _, e := range []string{"&lt;", "&gt;", "&amp;"} {

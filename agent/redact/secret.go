@@ -10,7 +10,7 @@ import (
 // pattern is one form of a secret, as it looks through a lens.
 type pattern struct {
 	text  string
-	hex   bool // looked for through hexed only
+	hex   bool // looked for where hex digits are in lower case
 	left  int  // characters before it that hold some of the secret's bits
 	right int  // and after it
 }
@@ -25,7 +25,7 @@ func patterns(secret string) []pattern {
 		return nil
 	}
 	all := []pattern{{text: view(secret, solid)}, {text: view(secret, solidBare)},
-		{text: view(url.QueryEscape(secret), percent)}, // a blank became a plus, which no lens can know
+		{text: view(view(url.QueryEscape(secret), solid), percent)}, // a blank became a plus, which no lens can know
 		{text: hex.EncodeToString([]byte(secret)), hex: true}}
 	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		for before := range 3 {
@@ -60,29 +60,33 @@ func inBase64(enc *base64.Encoding, secret string, before int) pattern {
 
 // known finds the secrets' patterns through every lens that may show one.
 func known(s string, patterns []pattern) []span {
-	looks := []struct {
-		through lens
-		when    bool
-		hex     bool
-	}{
-		{solid, true, false},
-		{solidBare, strings.ContainsAny(s, "\x1b\u009b"), false},
-		{percent, strings.Contains(s, "%"), false},
-		{escaped, strings.Contains(s, "\\"), false},
-		{entity, strings.Contains(s, "&"), false},
-		{hexed, true, true},
+	found := through(s, solid, patterns)
+	if strings.ContainsAny(s, "\x1b\u009b") {
+		found = append(found, through(s, solidBare, patterns)...)
 	}
-	var found []span
-	for _, l := range looks {
-		if l.when {
-			found = append(found, search(s, l.through, l.hex, patterns)...)
-		}
+	if strings.Contains(s, "\\\n") || strings.Contains(s, "\\\r") {
+		found = append(found, through(s, solidSlash, patterns)...)
 	}
 	return found
 }
 
-func search(s string, l lens, hex bool, patterns []pattern) []span {
+// through looks at the solid view itself and at what it says decoded.
+func through(s string, l lens, patterns []pattern) []span {
 	v := view(s, l)
+	hits := search(v, false, patterns)
+	for sign, decode := range map[string]lens{"%": percent, "\\": escaped, "&": entity, "": hexed} {
+		if strings.Contains(v, sign) {
+			hits = append(hits, origin(v, decode, search(view(v, decode), sign == "", patterns))...)
+		}
+	}
+	if len(hits) == 0 {
+		return nil
+	}
+	return origin(s, l, merge(hits))
+}
+
+// search finds the patterns in a view.
+func search(v string, hex bool, patterns []pattern) []span {
 	var hits []span
 	for _, p := range patterns {
 		if p.hex != hex {
@@ -97,10 +101,7 @@ func search(s string, l lens, hex bool, patterns []pattern) []span {
 			at += i + 1
 		}
 	}
-	if len(hits) == 0 {
-		return nil
-	}
-	return origin(s, l, merge(hits))
+	return merge(hits)
 }
 
 // widen takes in the characters around a hit that hold some bits of the secret, and base64's padding.

@@ -11,7 +11,8 @@ type shape struct {
 	word  bool           // start does not follow a letter, a digit or an underscore
 	rest  *regexp.Regexp // what follows start; its first group, if it has one, is the secret alone
 	ok    func(secret string) bool
-	joins bool // may be wrapped over several lines
+	joins bool           // may be wrapped over several lines
+	exact *regexp.Regexp // rest where lines are joined and the next line's first word follows; rest if nil
 }
 
 var (
@@ -32,7 +33,7 @@ var kinds = func() []shape {
 	}
 	list := []shape{
 		token("ghs_", `^[0-9]+_eyJ[A-Za-z0-9_.-]{20,}`), // an App's id and a JWT
-		token("github_pat_", `^[A-Za-z0-9_]{30,255}`),
+		{start: "github_pat_", word: true, rest: re(`^[A-Za-z0-9_]{30,255}`), joins: true, exact: re(`^[A-Za-z0-9_]{82}`)},
 		token("eyJ", `^[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)*`),
 		token("npm_", `^[A-Za-z0-9]{36}`),
 		token("pypi-", `^AgE[A-Za-z0-9_-]{50,}`),
@@ -45,7 +46,7 @@ var kinds = func() []shape {
 		{start: "rk_live_", word: true, rest: re(`^[A-Za-z0-9]{16,}`), joins: true},
 	}
 	for _, s := range []string{"ghp_", "gho_", "ghs_", "ghu_", "ghr_"} {
-		list = append(list, shape{start: s, rest: re(`^[A-Za-z0-9]{30,255}`), joins: true})
+		list = append(list, shape{start: s, rest: re(`^[A-Za-z0-9]{30,255}`), joins: true, exact: re(`^[A-Za-z0-9]{36}`)})
 	}
 	for _, s := range []string{"glpat-", "gldt-", "glptt-", "glrt-", "glcbt-", "glsoat-", "gloas-"} {
 		list = append(list, token(s, `^[A-Za-z0-9_.-]{20,}`))
@@ -88,12 +89,7 @@ func shapes(s string) []span {
 // shaped looks through one lens; wrapped keeps to the kinds that may be wrapped, where they cross a line end.
 func shaped(s string, l lens, wrapped bool) []span {
 	v := view(s, l)
-	var hits []span
-	for _, k := range kinds {
-		if k.joins || !wrapped {
-			hits = k.find(v, hits)
-		}
-	}
+	hits := tokens(v, wrapped)
 	if !wrapped {
 		hits = userinfo(v, keys(v, hits))
 	}
@@ -107,50 +103,66 @@ func shaped(s string, l lens, wrapped bool) []span {
 	return spans
 }
 
+// byFirst are the kinds by the first byte of what they begin with.
+var byFirst = func() (all [256][]shape) {
+	for _, k := range kinds {
+		all[k.start[0]] = append(all[k.start[0]], k)
+	}
+	return all
+}()
+
+// tokens finds all kinds in a view in one go.
+func tokens(v string, wrapped bool) []span {
+	var hits []span
+	for i := 0; i < len(v); i++ {
+		for _, k := range byFirst[v[i]] {
+			if wrapped && !k.joins || !strings.HasPrefix(v[i:], k.start) {
+				continue
+			}
+			if h, ok := k.at(v, i, wrapped); ok {
+				hits = append(hits, h)
+			}
+		}
+	}
+	return hits
+}
+
 // crossing drops what is a whole token on its own line: its neighbour on the next line is no part of it.
 func crossing(s string, spans []span) []span {
 	var out []span
 	for _, p := range spans {
 		first, _, _ := strings.Cut(view(s[p.from:p.to], clear), "\n")
-		whole := false
-		for _, k := range kinds {
-			whole = whole || k.joins && len(k.find(first, nil)) > 0
-		}
-		if !whole {
+		if len(tokens(first, false)) == 0 {
 			out = append(out, p)
 		}
 	}
 	return out
 }
 
-func (k shape) find(v string, hits []span) []span {
-	for at := 0; ; {
-		i := strings.Index(v[at:], k.start)
-		if i < 0 {
-			return hits
-		}
-		from := at + i
-		at = from + len(k.start)
-		if k.word && from > 0 && (letterOrDigit(v[from-1]) || v[from-1] == '_') {
-			continue
-		}
-		m := k.rest.FindStringSubmatchIndex(v[at:])
-		if m == nil {
-			continue
-		}
-		hit := span{from, at + m[1]}
-		if len(m) > 2 {
-			hit = span{at + m[2], at + m[3]}
-		}
-		if k.ok != nil && !k.ok(v[hit.from:hit.to]) {
-			continue
-		}
-		if k.joins {
-			hit.to = onward(v, hit.to)
-		}
-		hits = append(hits, hit)
-		at = max(at, hit.to)
+// at judges a token that begins at i, and finds its end.
+func (k shape) at(v string, i int, wrapped bool) (span, bool) {
+	if k.word && i > 0 && (letterOrDigit(v[i-1]) || v[i-1] == '_') {
+		return span{}, false
 	}
+	rest, body := k.rest, i+len(k.start)
+	if wrapped && k.exact != nil {
+		rest = k.exact
+	}
+	m := rest.FindStringSubmatchIndex(v[body:])
+	if m == nil {
+		return span{}, false
+	}
+	hit := span{i, body + m[1]}
+	if len(m) > 2 {
+		hit = span{body + m[2], body + m[3]}
+	}
+	if k.ok != nil && !k.ok(v[hit.from:hit.to]) {
+		return span{}, false
+	}
+	if k.joins {
+		hit.to = onward(v, hit.to)
+	}
+	return hit, true
 }
 
 // onward follows a token that was wrapped: it takes lines that begin with a long run of its characters.

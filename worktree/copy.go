@@ -283,69 +283,78 @@ func openDir(parent *os.File, name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// file copies a regular file, or what has become of it meanwhile.
+// file copies a regular file, or refuses what has become of it meanwhile. It works on plain descriptors: most files are
+// small, and an os.File costs more than their bytes.
 func (c *copier) file(from, to int, e *entry) error {
 	// O_NONBLOCK: opening a named pipe must not wait for its other end.
-	fd, err := unix.Openat(from, e.name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	in, err := unix.Openat(from, e.name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
-	in := os.NewFile(uintptr(fd), e.name)
-	defer in.Close()
-	if err := unix.Fstat(fd, &e.stat); err != nil {
+	defer unix.Close(in)
+	if err := unix.Fstat(in, &e.stat); err != nil {
 		return err
 	}
 	if e.stat.Mode&unix.S_IFMT != unix.S_IFREG {
 		return ErrSpecial
 	}
-	c.files.Add(1)
-	return c.regular(in, to, e)
-}
-
-// regular makes the file and gives it its bytes and its mode.
-func (c *copier) regular(in *os.File, to int, e *entry) error {
 	out, cloned, err := c.create(in, to, e.name)
 	if err != nil {
 		return err
 	}
-	defer out.Close()
-	if cloned {
-		c.cloned.Add(1)
-		c.bytes.Add(e.stat.Size)
-	} else {
-		n, err := c.bytesOf(out, in)
-		if err != nil {
-			return err
-		}
-		c.bytes.Add(n)
-	}
-	if err := unix.Fchmod(int(out.Fd()), uint32(e.stat.Mode)&0o777|0o600); err != nil {
+	c.files.Add(1)
+	if err := c.contents(in, out, cloned, e); err != nil {
+		unix.Close(out)
 		return err
 	}
-	return out.Close()
+	return unix.Close(out)
+}
+
+// contents gives the new file its bytes, if it does not share them, and its mode.
+func (c *copier) contents(in, out int, cloned bool, e *entry) error {
+	n := e.stat.Size
+	if cloned {
+		c.cloned.Add(1)
+	} else {
+		var err error
+		if n, err = c.bytesOf(in, out); err != nil {
+			return err
+		}
+	}
+	c.bytes.Add(n)
+	return unix.Fchmod(out, uint32(e.stat.Mode)&0o777|0o600)
 }
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 256<<10); return &b }}
 
-// bytesOf copies in's bytes in pieces, and looks at ctx between them.
-func (c *copier) bytesOf(out, in *os.File) (n int64, err error) {
+// bytesOf copies bytes in pieces, and looks at ctx between them.
+func (c *copier) bytesOf(in, out int) (total int64, err error) {
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
 	for {
-		if err := context.Cause(c.ctx); err != nil {
-			return n, err
+		n, err := again(func() (int, error) { return unix.Read(in, *buf) })
+		if n <= 0 {
+			return total, err
 		}
-		k, err := in.Read(*buf)
-		if k > 0 {
-			if _, err := out.Write((*buf)[:k]); err != nil {
-				return n, err
+		for piece := (*buf)[:n]; len(piece) > 0; {
+			k, err := again(func() (int, error) { return unix.Write(out, piece) })
+			if err != nil {
+				return total, err
 			}
-			n += int64(k)
+			piece = piece[k:]
 		}
-		if err == io.EOF {
-			return n, nil
+		total += int64(n)
+		if err := context.Cause(c.ctx); err != nil {
+			return total, err
 		}
-		if err != nil {
+	}
+}
+
+// again repeats a call that a signal broke off.
+func again(call func() (int, error)) (int, error) {
+	for {
+		n, err := call()
+		if err != unix.EINTR {
 			return n, err
 		}
 	}

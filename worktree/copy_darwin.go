@@ -1,27 +1,22 @@
 package worktree
 
-import (
-	"os"
+import "golang.org/x/sys/unix"
 
-	"golang.org/x/sys/unix"
-)
-
-// create makes the file name in the folder to, sharing in's blocks if the disk can. A clone brings the source's
+// create makes the file name in the folder to, sharing the blocks of in if the disk can. A clone brings the source's
 // mode with it, which may forbid opening it for writing, so a clone is opened for reading.
-func (c *copier) create(in *os.File, to int, name string) (out *os.File, cloned bool, err error) {
-	flags := unix.O_WRONLY | unix.O_CREAT | unix.O_EXCL
+func (c *copier) create(in, to int, name string) (out int, cloned bool, err error) {
+	const flags = unix.O_NOFOLLOW | unix.O_CLOEXEC
 	if !c.noClone.Load() {
-		if err := unix.Fclonefileat(int(in.Fd()), to, name, unix.CLONE_NOFOLLOW|unix.CLONE_NOOWNERCOPY); err == nil {
-			cloned, flags = true, unix.O_RDONLY
-		} else if err == unix.EEXIST {
-			return nil, false, err
-		} else {
-			c.noClone.Store(true)
+		err := unix.Fclonefileat(in, to, name, unix.CLONE_NOFOLLOW|unix.CLONE_NOOWNERCOPY)
+		if err == nil {
+			out, err = unix.Openat(to, name, unix.O_RDONLY|flags, 0)
+			return out, true, err
 		}
+		if err == unix.EEXIST {
+			return -1, false, err
+		}
+		c.noClone.Store(true)
 	}
-	fd, err := unix.Openat(to, name, flags|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
-	if err != nil {
-		return nil, false, err
-	}
-	return os.NewFile(uintptr(fd), name), cloned, nil
+	out, err = unix.Openat(to, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|flags, 0o600)
+	return out, false, err
 }

@@ -149,7 +149,17 @@ func (m *Mirror) refresh(ctx context.Context, p place, lock *os.File) error {
 		args = append(args, "+HEAD:refs/redraft/head/"+shortHash(p.gitDir))
 	}
 	_, err := m.store.git.run(ctx, call{dir: m.git, args: args, local: true, global: trust, hold: []*os.File{lock}})
+	if err != nil && m.store.git.partial(ctx, p) {
+		err = fmt.Errorf("it is a partial clone, and what it lacks is not fetched (git fetch --refetch --no-filter gets it): %w", err)
+	}
 	return err
+}
+
+// partial reports whether the repository was cloned without all of its objects.
+func (g *Git) partial(ctx context.Context, p place) bool {
+	args := []string{"config", "--get-regexp", `^(extensions\.partialclone|remote\..*\.promisor)$`}
+	_, err := g.run(ctx, call{dir: p.gitDir, args: args})
+	return err == nil
 }
 
 // safeDirectory is a configuration that lets git read the named repository whoever owns it, and no other: containers

@@ -117,7 +117,10 @@ func sweep(git string) error {
 		temporary := below(path, objects) && (strings.HasPrefix(e.Name(), "tmp_") || strings.HasPrefix(e.Name(), ".tmp-"))
 		switch {
 		case e.IsDir() && temporary:
-			return errors.Join(removeAll(path), fs.SkipDir)
+			if err := removeAll(path); err != nil {
+				return err
+			}
+			return fs.SkipDir
 		case !e.IsDir() && (temporary || strings.HasSuffix(e.Name(), ".lock")):
 			return os.Remove(path)
 		}

@@ -14,10 +14,10 @@ import (
 	"github.com/go-git/go-git/v5/storage"
 )
 
-// commit makes dir a repository with one commit of every file in it, on branch main. The trees are written as objects,
+// Commit makes dir a repository with one commit of every file in it, on branch main. The trees are written as objects,
 // not added: a file that the project's own .gitignore names is part of a case all the same. The commit's date is
 // fixed, so that a case's root has the same id on every machine.
-func commit(dir, message string) error {
+func Commit(dir, message string) error {
 	repo, err := git.PlainInitWithOptions(dir, &git.PlainInitOptions{
 		InitOptions: git.InitOptions{DefaultBranch: plumbing.NewBranchReferenceName("main")},
 	})

@@ -58,7 +58,7 @@ func build(ctx context.Context, c Case, good, bad, dir string) (map[string][]byt
 	if out, err := goCommand(ctx, dir, "mod", "download").CombinedOutput(); err != nil {
 		return nil, &Refused{fmt.Sprintf("dependencies of %s %s: %s", c.Module, c.Good, lastLine(out, err))}
 	}
-	return fix, commit(dir, c.Module+" as its check is red")
+	return fix, Commit(dir, c.Module+" as its check is red")
 }
 
 // overlay lays the bad version's files over the good tree and returns what it covered.

@@ -390,7 +390,7 @@ func gitStartsInWorktree(h house) (breaches []string) {
 
 var (
 	topLevel = strings.Fields(`action.yml cmd bot agent worktree benchmarks .github Dockerfile go.mod go.sum README.md
-		.ci .gitignore .gitattributes .dockerignore LICENSE ARCHITECTURE.md CONTRIBUTING.md SECURITY.md CHANGELOG.md doc.go house_test.go`)
+		docs .ci .gitignore .gitattributes .dockerignore LICENSE ARCHITECTURE.md CONTRIBUTING.md SECURITY.md CHANGELOG.md doc.go house_test.go`)
 	vague = strings.Fields("internal pkg common util utils types helpers misc")
 )
 

@@ -149,6 +149,9 @@ func (s *story) writeDone(b *strings.Builder) {
 	if len(s.tried) > 0 {
 		fmt.Fprintf(b, "- small edits tried without a model: %d (%s)\n", len(s.tried), prose(gotText(s.tried)))
 	}
+	for _, m := range s.models {
+		fmt.Fprintf(b, "- questions to %s: %d, answers: %d\n", prose(modelName(m.tier, m.model, "")), m.questions, m.answers)
+	}
 	if s.slips > 0 {
 		fmt.Fprintf(b, "- answers that could not be landed: %d\n", s.slips)
 	}

@@ -108,15 +108,17 @@ func (a *Agent) interrupted(ctx context.Context, err error) (trace.Stop, bool) {
 func (a *Agent) repair(ctx context.Context) (trace.Stop, error) {
 	a.step("seeing the red on the untouched root")
 	seen, err := a.Oracle.See(ctx)
-	a.add(0, trace.TypeVerdict, verdictData("see", seen.Verdict))
 	if err != nil {
 		return trace.Stop{}, err
 	}
 	a.seen, a.judged = seen, map[string]string{}
+	a.command = a.smallest()
+	data := verdictData("see", seen.Verdict)
+	data.Command = a.command
+	a.add(0, trace.TypeVerdict, data)
 	if stop, over := a.notRed(); over {
 		return stop, nil
 	}
-	a.command = a.smallest()
 	for i, tier := range a.Job.Tiers {
 		if i > 0 {
 			a.add(0, trace.TypeEscalate, trace.EscalateData{From: a.Job.Tiers[i-1], To: tier})

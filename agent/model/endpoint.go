@@ -101,3 +101,10 @@ func onlyLoopback(_, addr string, _ syscall.RawConn) error {
 	}
 	return nil
 }
+
+// CheckAddress says what is wrong with a base URL before anything is dialled, or nil: its form, and a literal address
+// that is not loopback. A name is checked when it is dialled, by what it resolves to.
+func CheckAddress(base string) error {
+	_, err := parseAddress(base, nil)
+	return err
+}

@@ -149,7 +149,7 @@ func (l Look) source(words map[string]int, budget int) (text string, files, cut 
 			files = append(files, name)
 			continue
 		}
-		if part := partOf(byFile[name], budget-b.Len()); part != "" {
+		if part := partOf(byFile[name], l.preface(name), budget-b.Len()); part != "" {
 			fmt.Fprintf(&b, "%s (only a part is shown):\n%s", name, Fence("go", source(part)))
 			files, cut = append(files, name), append(cut, name)
 		}
@@ -202,10 +202,23 @@ func filesByScore(byFile map[string][]symbol) []string {
 	return names
 }
 
-// partOf is the best symbols of a file that fit, in the file's order, with a marker for what lies between.
-func partOf(syms []symbol, budget int) string {
+// preface is what stands before a file's first symbol: its package clause and imports.
+func (l Look) preface(name string) string {
+	syms := l.fileSymbols(name)
+	b, err := fs.ReadFile(l.Root, name)
+	if err != nil || len(syms) == 0 {
+		return ""
+	}
+	head, _, _ := strings.Cut(string(b), syms[0].text)
+	return clip(head, 2<<10)
+}
+
+const gap = "// … more of the file is not shown …\n"
+
+// partOf is a file's preface and the best of its symbols that fit, in the file's order, with a marker for what is left out.
+func partOf(syms []symbol, preface string, budget int) string {
 	var take []symbol
-	used := 0
+	used := len(preface)
 	for _, s := range syms {
 		if used+len(s.text) > budget*2/3 {
 			continue
@@ -214,14 +227,18 @@ func partOf(syms []symbol, budget int) string {
 		take = append(take, s)
 	}
 	sort.Slice(take, func(i, j int) bool { return take[i].order < take[j].order })
+	if len(take) == 0 {
+		return ""
+	}
 	var b strings.Builder
+	b.WriteString(preface)
 	last := -1
 	for _, s := range take {
 		if s.order != last+1 {
-			b.WriteString("// … not shown …\n\n")
+			b.WriteString(gap + "\n")
 		}
 		b.WriteString(strings.TrimRight(s.text, "\n") + "\n\n")
 		last = s.order
 	}
-	return b.String()
+	return b.String() + gap
 }

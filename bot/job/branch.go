@@ -40,7 +40,7 @@ func (b Branch) Do(ctx context.Context, p *proof.Proof, where string) (string, e
 		files = append(files, worktree.File{Path: f.Path, Data: f.New, Mode: mode, Deleted: f.Deleted})
 	}
 	sha, tree, err := b.Mirror.Commit(ctx, r.Root, files, worktree.Message{
-		Text: b.message(p), Name: "redraft", Email: "redraft@users.noreply.github.com", Time: time.Now(),
+		Text: b.message(p), Author: worktree.Person{Name: "redraft", Email: "redraft@users.noreply.github.com"}, When: time.Now(),
 	})
 	if err != nil {
 		return "", err

@@ -34,9 +34,11 @@ type End interface {
 // Job is one job to be done. Its fields are set once.
 type Job struct {
 	Mirror    *worktree.Mirror
-	Exe       []string  // argv that starts this program, to which "repair JOB.json" is added
-	Spec      trace.Job // ID, Key, Repo, Target, Trigger, Root, Base, Models, Tiers, Limits, Sandbox, Seed, Protect, Allow, Off; the rest is filled in here
-	Command   string    // the operator's own command; found in the root if empty
+	Exe       []string      // argv that starts this program, to which "repair JOB.json" is added
+	Spec      trace.Job     // ID, Key, Repo, Target, Trigger, Root, Base, Models, Tiers, Limits, Sandbox, Seed, Protect, Allow, Off; the rest is filled in here
+	Command   string        // the operator's own command; found in the root if empty
+	Dir       string        // folder below the root that Command was typed in; "." if empty
+	Timeout   time.Duration // of one run of a check, over what is found; as found if zero
 	Getenv    func(string) string
 	Evidence  string   // absolute directory, made if absent
 	State     string   // absolute directory kept between jobs
@@ -131,7 +133,7 @@ func (j Job) unready(out Outcome, rec *trace.Recorder, err error) (Outcome, erro
 func (j Job) prepare(ctx context.Context, rec *trace.Recorder, tree *worktree.Tree) (trace.Job, plan.Set, error) {
 	spec := j.Spec
 	spec.Version, spec.Evidence, spec.State, spec.RootTree, spec.Links = trace.JobVersion, j.Evidence, j.State, tree.TreeID, tree.Links
-	root, err := j.Mirror.TreeFS(ctx, spec.Root)
+	root, err := j.Mirror.TreeFS(spec.Root)
 	if err != nil {
 		return spec, plan.Set{}, err
 	}
@@ -164,24 +166,33 @@ func (j Job) prepare(ctx context.Context, rec *trace.Recorder, tree *worktree.Tr
 	return spec, set, rec.Add(0, trace.TypeTree, trace.TreeData{Phase: "cut", Hash: tree.TreeID, Path: tree.Dir})
 }
 
-// find is the checks of the root: the operator's own command if one was typed.
-func (j Job) find(root fs.FS) (plan.Set, error) {
+// find is the checks of the root, or the operator's own command in the folder it was typed in.
+func (j Job) find(root fs.FS) (set plan.Set, err error) {
 	if j.Command != "" {
-		return plan.FromCommand(root, j.Command)
+		if set, err = plan.FromCommand(root, j.Command); err == nil && j.Dir != "" {
+			set.Checks[0].Dir = j.Dir
+		}
+	} else {
+		set, err = plan.Find(root)
 	}
-	set, err := plan.Find(root)
 	if err != nil {
 		return set, err
 	}
-	if i := slices.IndexFunc(set.Checks, func(c plan.Check) bool { return c.ID == j.Spec.Check }); j.Spec.Check != "" && i < 0 {
+	if !slices.ContainsFunc(set.Checks, func(c plan.Check) bool { return j.Spec.Check == "" || c.ID == j.Spec.Check }) {
 		return set, &plan.NoCheck{Why: fmt.Sprintf("there is no check %q in this repository", j.Spec.Check)}
 	}
-	return set, nil
+	for i := range set.Checks {
+		if j.Timeout > 0 {
+			set.Checks[i].Timeout = j.Timeout
+		}
+	}
+	set.Fingerprint, err = plan.Fingerprint(root, set.Checks)
+	return set, err
 }
 
 // admit turns the evidence into a Proof by this side's own files, and ends the job with it.
 func (j Job) admit(ctx context.Context, rec *trace.Recorder, spec trace.Job, set plan.Set, out Outcome) (Outcome, error) {
-	root, err := j.Mirror.TreeFS(ctx, spec.Root)
+	root, err := j.Mirror.TreeFS(spec.Root)
 	if err != nil {
 		return out, err
 	}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
+
+// config is the operator's own file, config.yml. It alone may name addresses, raise ceilings or weaken the sandbox.
+type config struct {
+	Models    map[string]modelConfig `yaml:"models"` // by tier: small, big
+	Sandbox   sandboxConfig          `yaml:"sandbox"`
+	Limits    limitsConfig           `yaml:"limits"`
+	State     string                 `yaml:"state"` // folder for mirrors, jobs and toolchain bases; the user's state folder if empty
+	ModelHome string                 `yaml:"-"`
+}
+
+type modelConfig struct {
+	Name    string `yaml:"name"`
+	BaseURL string `yaml:"base-url"`
+	Model   string `yaml:"model"`
+}
+
+type sandboxConfig struct {
+	Tier  string   `yaml:"tier"`  // strongest that works if empty
+	Allow []string `yaml:"allow"` // weaker tiers allowed by name
+}
+
+type limitsConfig struct {
+	Turns   int `yaml:"turns"`   // 6 if zero
+	Minutes int `yaml:"minutes"` // 30 if zero
+	Files   int `yaml:"files"`   // 50 if zero
+	Lines   int `yaml:"lines"`   // 2000 if zero
+}
+
+// readConfig reads the operator's file; none is an empty one. Errors name line, column and key.
+func readConfig(getenv func(string) string) (config, error) {
+	var c config
+	name := getenv("REDRAFT_CONFIG")
+	if name == "" {
+		dir, err := configDir(getenv)
+		if err != nil {
+			return c, nil //nolint:nilerr // no home, no file
+		}
+		name = filepath.Join(dir, "config.yml")
+	}
+	b, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) && getenv("REDRAFT_CONFIG") == "" {
+		return c, nil
+	}
+	if err != nil {
+		return c, usage("read the configuration: %w", err)
+	}
+	if err := yaml.UnmarshalWithOptions(b, &c, yaml.Strict()); err != nil {
+		return c, usage("read the configuration %s: %s", name, strings.TrimSpace(yaml.FormatError(err, false, false)))
+	}
+	for tier, m := range c.Models {
+		if tier != "small" && tier != "big" {
+			return c, usage("read the configuration %s: models.%s: a tier is small or big", name, tier)
+		}
+		if m.BaseURL == "" {
+			return c, usage("read the configuration %s: models.%s has no base-url", name, tier)
+		}
+	}
+	return c, nil
+}
+
+// configDir is $XDG_CONFIG_HOME/redraft, and on macOS ~/Library/Application Support/redraft.
+func configDir(getenv func(string) string) (string, error) {
+	return userDir(getenv, "XDG_CONFIG_HOME", ".config")
+}
+
+// stateDir is where mirrors, jobs and toolchain bases live, never inside a repository.
+func (a *app) stateDir() (string, error) {
+	if a.config.State != "" {
+		return filepath.Abs(a.config.State)
+	}
+	return userDir(a.getenv, "XDG_STATE_HOME", filepath.Join(".local", "state"))
+}
+
+func userDir(getenv func(string) string, xdg, below string) (string, error) {
+	if d := getenv(xdg); filepath.IsAbs(d) {
+		return filepath.Join(d, "redraft"), nil
+	}
+	home := getenv("HOME")
+	if home == "" {
+		return "", usage("find your %s folder: neither %s nor HOME is set", below, xdg)
+	}
+	if runtime.GOOS == "darwin" {
+		return filepath.Join(home, "Library", "Application Support", "redraft"), nil
+	}
+	return filepath.Join(home, below, "redraft"), nil
+}
+
+// tiers reads --tiers: a subset of mechanic, small, big, in that order.
+func tiers(s string) ([]string, error) {
+	var out []string
+	rank := map[string]int{"mechanic": 1, "small": 2, "big": 3}
+	last := 0
+	for _, t := range strings.Split(s, ",") {
+		t = strings.TrimSpace(t)
+		n, ok := rank[t]
+		if !ok {
+			return nil, usage("--tiers %s: %q is none of mechanic, small, big", s, t)
+		}
+		if n <= last {
+			return nil, usage("--tiers %s: name each tier once, in the order mechanic, small, big", s)
+		}
+		last = n
+		out = append(out, t)
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("--tiers is empty")
+	}
+	return out, nil
+}

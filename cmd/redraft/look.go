@@ -1,0 +1,316 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/redraft-dev/redraft/agent/patch"
+	"github.com/redraft-dev/redraft/agent/plan"
+	"github.com/redraft-dev/redraft/agent/proof"
+	"github.com/redraft-dev/redraft/agent/trace"
+)
+
+// planCmd prints which commands are this repository's check.
+func (a *app) planCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "plan",
+		Short: "print this repository's checks: command, where it was found, fingerprint",
+		Long:  "plan prints the checks of HEAD with their provenance and the fingerprint that a proof pins. It runs nothing.\nExit: 0 found, 1 none found, 2 not a repository.",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := os.Getwd()
+			if err != nil {
+				return ourSide(err)
+			}
+			s, err := a.begin(cmd.Context(), dir, fixFlags{tiers: "mechanic"})
+			if err != nil {
+				return err
+			}
+			root, err := s.mirror.TreeFS(s.repo.Head)
+			if err != nil {
+				return ourSide(err)
+			}
+			set, err := plan.Find(root)
+			var none *plan.NoCheck
+			if errors.As(err, &none) {
+				return &coded{exitStopped, err}
+			}
+			if err != nil {
+				return usage("%w", err)
+			}
+			a.showPlan(set)
+			return nil
+		},
+	}
+}
+
+func (a *app) showPlan(set plan.Set) {
+	if a.json {
+		a.printJSON(set)
+		return
+	}
+	for _, c := range set.Checks {
+		fmt.Fprint(a.out, a.clean.Terminal(fmt.Sprintf("%s\n  command    %s\n  folder     %s\n  found in   %s (%s)\n", c.ID, c.Run, orElse(c.Dir, "."), c.Source, c.Provenance)))
+		if len(c.Scripts) > 0 {
+			fmt.Fprint(a.out, a.clean.Terminal(fmt.Sprintf("  runs       %s (protected)\n", strings.Join(c.Scripts, ", "))))
+		}
+		fmt.Fprintf(a.out, "  contract   in a jail: reads the toolchain, writes a copy of HEAD, no route off the machine\n")
+	}
+	fmt.Fprintf(a.out, "fingerprint  %s\n", set.Fingerprint)
+}
+
+// verifyCmd checks a receipt against its evidence.
+func (a *app) verifyCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "verify DIR|RECEIPT",
+		Short: "check a proof: every hash, and every colour and rung recomputed from the raw reports",
+		Long:  "verify recomputes a proof from its evidence and runs nothing. In a repository that holds the root commit, the diff is\ngated and the trees are hashed again as well.\nExit: 0 valid, 1 not valid (with a code), 2 no such evidence.",
+		Args:  cobra.ExactArgs(1),
+		RunE:  func(_ *cobra.Command, args []string) error { return a.verify(args[0]) },
+	}
+}
+
+func (a *app) verify(name string) error {
+	if filepath.Base(name) == proof.ReceiptFile {
+		name = filepath.Dir(name)
+	}
+	root, err := os.OpenRoot(name)
+	if err != nil {
+		return usage("open the evidence: %w", err)
+	}
+	defer root.Close()
+	problems, err := trace.VerifyManifest(root.FS())
+	if err != nil {
+		return a.invalid(&proof.Refusal{Code: "evidence_missing", Text: err.Error()})
+	}
+	if len(problems) > 0 {
+		p := problems[0]
+		return a.invalid(&proof.Refusal{Code: p.Code, Text: fmt.Sprintf("%s (%d problems in all)", p.Text, len(problems))})
+	}
+	receipt, _, err := proof.Verify(root.FS())
+	var no *proof.Refusal
+	if errors.As(err, &no) {
+		return a.invalid(no)
+	}
+	if err != nil {
+		return ourSide(err)
+	}
+	if a.json {
+		a.printJSON(map[string]any{"valid": true, "receipt": receipt})
+		return nil
+	}
+	fmt.Fprint(a.out, a.clean.Terminal(fmt.Sprintf("valid: `%s` was red x%d on %.12s and is green x%d with the patch (tree %.12s)\n", receipt.Command, receipt.K, receipt.Root, receipt.K+1, receipt.Tree)))
+	fmt.Fprint(a.out, a.clean.Terminal(trace.ProofTable(rungData(receipt.Rungs))))
+	return nil
+}
+
+func rungData(rungs []proof.Rung) []trace.RungData {
+	var out []trace.RungData
+	for _, r := range rungs {
+		out = append(out, trace.RungData{ID: r.ID, Status: string(r.Status), Text: r.Text})
+	}
+	return out
+}
+
+// invalid says why a proof does not hold.
+func (a *app) invalid(no *proof.Refusal) error {
+	if a.json {
+		a.printJSON(map[string]any{"valid": false, "code": no.Code, "text": no.Text})
+	} else {
+		fmt.Fprint(a.out, a.clean.Terminal(fmt.Sprintf("not valid: %s: %s\n", no.Code, no.Text)))
+	}
+	return stopped()
+}
+
+// replayCmd prints a job from its trace alone.
+func (a *app) replayCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "replay FILE",
+		Short: "print a job from its trace alone: no model, no network",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			name := args[0]
+			if info, err := os.Stat(name); err == nil && info.IsDir() {
+				name = filepath.Join(name, "trace.jsonl")
+			}
+			events, torn, err := trace.Read(name)
+			if err != nil {
+				return usage("replay: %w", err)
+			}
+			if a.json {
+				a.printJSON(map[string]any{"torn": torn, "events": events})
+				return nil
+			}
+			if err := trace.Replay(a.out, events); err != nil {
+				return ourSide(err)
+			}
+			if torn {
+				fmt.Fprintln(a.out, "The last line was torn: the job was cut off while writing it.")
+			}
+			return nil
+		},
+	}
+}
+
+// explainCmd sees the red and says what it is; it repairs nothing.
+func (a *app) explainCmd() *cobra.Command {
+	var f fixFlags
+	cmd := &cobra.Command{
+		Use:   "explain-red",
+		Short: "say what is red: which test, where, got and want, and the smallest command",
+		Long:  "explain-red runs the check on HEAD in a jail, k times, and says what is red. It repairs and writes nothing.\nExit: 0 red and explained, 1 not red or not judged, 2 usage, 3 our side failed.",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := os.Getwd()
+			if err != nil {
+				return ourSide(err)
+			}
+			return a.explain(cmd, dir, f)
+		},
+	}
+	cmd.Flags().StringVar(&f.check, "check", "", "the command that is red (found in the repository if empty)")
+	cmd.Flags().StringVar(&f.sandbox, "sandbox", "", "sandbox tier: bubblewrap, landlock or none")
+	cmd.Flags().StringVar(&f.evidence, "evidence", "", "folder for the evidence")
+	return cmd
+}
+
+// explained is what explain-red prints with --json.
+type explained struct {
+	Verdict  string          `json:"verdict"`
+	Class    string          `json:"class"`
+	Command  string          `json:"command"`
+	Findings []trace.Finding `json:"findings"`
+}
+
+func (a *app) explain(cmd *cobra.Command, dir string, f fixFlags) error {
+	f.tiers, f.seed = "mechanic", 1
+	s, err := a.begin(cmd.Context(), dir, f)
+	if err != nil {
+		return err
+	}
+	s.tiers = []string{} // see, then stop
+	ui := a.newScreen()
+	ui.quiet = true
+	out, err := s.job(a, f, "explain-red", ui.event).Do(cmd.Context())
+	if err != nil {
+		return a.endOf(cmd.Context(), out, err)
+	}
+	e := explained{Verdict: "unknown", Findings: []trace.Finding{}}
+	if ui.see != nil {
+		e.Verdict, e.Class, e.Findings = ui.see.Color, ui.see.Class, append(e.Findings, ui.see.Findings...)
+		e.Command = ui.see.Command
+	}
+	if out.Stop.Reason == trace.Flaky {
+		e.Verdict = "flaky"
+	}
+	if a.json {
+		a.printJSON(e)
+	} else {
+		a.showExplained(e, out.Stop)
+	}
+	if e.Verdict != "red" {
+		return stopped()
+	}
+	return nil
+}
+
+func (a *app) showExplained(e explained, stop trace.Stop) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s%s\n", e.Verdict, class(e.Class))
+	for _, f := range e.Findings {
+		b.WriteString(trace.FindingText(f))
+	}
+	if e.Verdict == "red" {
+		fmt.Fprintf(&b, "\nSmallest command: %s\n", e.Command)
+	} else {
+		fmt.Fprintf(&b, "%s\n", stop.Text)
+		if stop.Next != "" {
+			fmt.Fprintf(&b, "Next: %s\n", stop.Next)
+		}
+	}
+	fmt.Fprint(a.out, a.clean.Terminal(b.String()))
+}
+
+// patchCmd says what a model's answer would change in a tree, or changes it.
+func (a *app) patchCmd() *cobra.Command {
+	cmd := &cobra.Command{Use: "patch", Short: "check or apply addressed edits"}
+	for _, verb := range []string{"check", "apply"} {
+		var dir string
+		c := &cobra.Command{
+			Use:   verb + " FILE",
+			Short: map[string]string{"check": "say what would land, or why not", "apply": "land the edits in the tree"}[verb],
+			Long:  "Reads a model's answer from FILE. Exit: 0 landed, 1 refused (the slips on standard output), 2 usage.",
+			Args:  cobra.ExactArgs(1),
+			RunE:  func(_ *cobra.Command, args []string) error { return a.patch(args[0], dir, verb == "apply") },
+		}
+		c.Flags().StringVar(&dir, "tree", ".", "the tree that the addresses speak of")
+		cmd.AddCommand(c)
+	}
+	return cmd
+}
+
+func (a *app) patch(file, dir string, apply bool) error {
+	answer, err := os.ReadFile(file)
+	if err != nil {
+		return usage("read the answer: %w", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return usage("open the tree: %w", err)
+	}
+	defer root.Close()
+	set, slips := patch.Parse(string(answer))
+	var change patch.Change
+	var landings []patch.Landing
+	if len(set) > 0 {
+		var slip *patch.Slip
+		change, landings, err = patch.Resolve(root.FS(), set, patch.Policy{})
+		if errors.As(err, &slip) {
+			slips, err = append(slips, slip), nil
+		}
+		if err != nil {
+			return ourSide(err)
+		}
+	}
+	if len(landings) == 0 {
+		a.showSlips(slips)
+		return stopped()
+	}
+	if apply {
+		if err := change.Write(root); err != nil {
+			return ourSide(err)
+		}
+	}
+	a.showLandings(landings, slips)
+	return nil
+}
+
+func (a *app) showSlips(slips []*patch.Slip) {
+	if a.json {
+		a.printJSON(map[string]any{"landed": []string{}, "slips": slips})
+		return
+	}
+	for _, s := range slips {
+		fmt.Fprint(a.out, a.clean.Terminal(fmt.Sprintf("%s: %s\n", s.Code, s.Error())))
+	}
+}
+
+func (a *app) showLandings(landings []patch.Landing, slips []*patch.Slip) {
+	var lines []string
+	for _, l := range landings {
+		lines = append(lines, l.String())
+	}
+	if a.json {
+		a.printJSON(map[string]any{"landed": lines, "slips": slips})
+		return
+	}
+	for _, l := range lines {
+		fmt.Fprintln(a.out, a.clean.Terminal(l))
+	}
+	a.showSlips(slips)
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/mod/modfile"
+
+	"github.com/redraft-dev/redraft/agent"
+	"github.com/redraft-dev/redraft/agent/mechanic"
+	"github.com/redraft-dev/redraft/agent/model"
+	"github.com/redraft-dev/redraft/agent/oracle"
+	"github.com/redraft-dev/redraft/agent/plan"
+	"github.com/redraft-dev/redraft/agent/sandbox"
+	"github.com/redraft-dev/redraft/agent/trace"
+	"github.com/redraft-dev/redraft/bot/job"
+	"github.com/redraft-dev/redraft/worktree"
+)
+
+// repairCmd is the process that fix and the server start: it talks to the model and orders runs, and holds no credential.
+func (a *app) repairCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "repair JOB.json",
+		Short: "do one job that another redraft process wrote down (started by fix and demo, not by people)",
+		Long: "repair reads JOB.json and does the job: it sees the red, asks the proposers, proves a repair, and writes the\n" +
+			"evidence. It expects an empty environment and a standard input that stays open as long as its parent lives;\n" +
+			"it prints one JSON line an event. Exit: 0 fixed, 1 another stop, 2 an unusable job, 3 our side failed.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			j, err := trace.ReadJob(args[0])
+			if err != nil {
+				return usage("%w", err)
+			}
+			if env := os.Environ(); len(env) > 0 && j.Trigger != "by-hand" {
+				return usage("repair: the environment must be empty; it holds %d variables. Start it through redraft fix", len(env))
+			}
+			return a.repair(cmd.Context(), j)
+		},
+	}
+}
+
+// errParent is the cause of the end when the process that started this one is gone.
+var errParent = errors.New("the process that started this job is gone")
+
+func (a *app) repair(ctx context.Context, j trace.Job) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() { // a pipe that nobody writes to: its end is the parent's
+		_, _ = io.Copy(io.Discard, a.stdin)
+		cancel(errParent)
+	}()
+	ctx, unwatch := trace.WatchCancel(ctx, j.Evidence)
+	defer unwatch()
+	var mu sync.Mutex
+	rec, err := trace.Open(j.Evidence, j.ID, a.clean.Text, func(e trace.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		_ = trace.WriteProgress(a.out, e) // a parent that no longer reads is noticed by its pipe
+	})
+	if err != nil {
+		return ourSide(err)
+	}
+	defer rec.Close()
+	ag, done, err := assemble(ctx, j, rec)
+	if err != nil {
+		return ourSide(errors.Join(err, noted(rec, err)))
+	}
+	defer done()
+	stop, err := ag.Repair(ctx)
+	if err != nil {
+		return ourSide(errors.Join(err, noted(rec, err)))
+	}
+	if stop.Reason != trace.Fixed {
+		return stopped()
+	}
+	return nil
+}
+
+// noted leaves the reason of a failure in the trace, where a person looks.
+func noted(rec *trace.Recorder, err error) error {
+	return rec.Add(0, trace.TypeStep, trace.StepData{Text: "our side failed: " + err.Error()})
+}
+
+// assemble puts the organs of one job together.
+func assemble(ctx context.Context, j trace.Job, rec *trace.Recorder) (ag *agent.Agent, done func(), err error) {
+	var set plan.Set
+	var needs plan.Needs
+	if err := errors.Join(json.Unmarshal(j.Checks, &set), json.Unmarshal(j.Needs, &needs)); err != nil {
+		return nil, nil, fmt.Errorf("read the job: %w", err)
+	}
+	i := slices.IndexFunc(set.Checks, func(c plan.Check) bool { return c.ID == j.Check })
+	if i < 0 {
+		return nil, nil, fmt.Errorf("read the job: there is no check %q in it", j.Check)
+	}
+	box, err := openBox(j.Sandbox, j.Scratch)
+	if err != nil {
+		return nil, nil, err
+	}
+	fresh := filepath.Join(j.Scratch, "trees")
+	if err := os.MkdirAll(fresh, 0o700); err != nil {
+		return nil, nil, fmt.Errorf("make a folder for copies: %w", err)
+	}
+	root, closeRoot, err := oracle.FS(j.Trees.Root)
+	if err != nil {
+		return nil, nil, fmt.Errorf("open the root: %w", err)
+	}
+	o := &oracle.Oracle{
+		Box: box, Check: set.Checks[i], Needs: needs, Root: root, Module: modulePath(j.Trees.Root, set.Checks[i].Dir),
+		Policy: job.Gate(j, set), Links: j.Links, Scratch: j.Scratch, Seed: j.Seed, Keep: agent.Keep(j.Evidence),
+		Trees: &worktree.Copies{From: j.Trees.Root, Into: fresh},
+	}
+	o.OnRun = func(r oracle.Run) { _ = rec.Add(0, trace.TypeRun, agent.RunData(r)) } // a failing trace is noticed at the next verdict
+	if o.Base, err = toolchainBase(ctx, box, needs, j, rec); err != nil {
+		return nil, nil, errors.Join(err, closeRoot())
+	}
+	ag = &agent.Agent{Job: j, Plan: set, Oracle: o, Trace: rec, Root: root, Policy: o.Policy, Evidence: j.Evidence, Dial: dialer(j)}
+	if slices.Contains(j.Tiers, agent.Mechanic) && needs.Go != "" {
+		ag.Mechanic = &mechanic.Mechanic{Oracle: o, Policy: o.Policy, Root: root, Module: o.Module, Width: width(j)}
+		ag.Mechanic.OnTry = func(t mechanic.Try) { _ = rec.Add(0, trace.TypeCandidate, candidate(t)) }
+	}
+	return ag, func() { _ = closeRoot() }, nil
+}
+
+// openBox opens the sandbox that the operator chose, or the strongest that works.
+func openBox(c trace.SandboxChoice, tmp string) (*sandbox.Sandbox, error) {
+	opt := sandbox.Options{Tier: sandbox.Tier(c.Tier), TmpDir: tmp}
+	for _, t := range c.Allow {
+		opt.Allow = append(opt.Allow, sandbox.Tier(t))
+	}
+	return sandbox.Open(opt)
+}
+
+// toolchainBase makes the standard library's build cache once on this machine; without a Go toolchain there is none.
+func toolchainBase(ctx context.Context, box *sandbox.Sandbox, needs plan.Needs, j trace.Job, rec *trace.Recorder) (string, error) {
+	if needs.Go == "" {
+		return "", nil
+	}
+	spec := sandbox.BaseSpec{Key: needs.Go, Env: needs.Env, Read: needs.Read, State: j.State}
+	if !sandbox.HasBase(spec) {
+		if err := rec.Add(0, trace.TypeStep, trace.StepData{Text: "compiling the standard library once for this machine (about 20 s)"}); err != nil {
+			return "", err
+		}
+	}
+	dir, _, err := sandbox.BuildBase(ctx, box, spec)
+	return dir, err
+}
+
+// modulePath is the module of the check's folder, or "".
+func modulePath(root, dir string) string {
+	r, err := os.OpenRoot(root)
+	if err != nil {
+		return ""
+	}
+	defer r.Close()
+	b, err := r.ReadFile(filepath.ToSlash(filepath.Join(dir, "go.mod")))
+	if err != nil {
+		return ""
+	}
+	return modfile.ModulePath(b)
+}
+
+// dialer opens the job's model of a tier when it is its turn.
+func dialer(j trace.Job) func(context.Context, string) (agent.Proposer, error) {
+	return func(ctx context.Context, tier string) (agent.Proposer, error) {
+		for _, m := range j.Models {
+			if m.Tier != tier {
+				continue
+			}
+			s, err := model.Dial(ctx, model.Endpoint{Name: m.Name, BaseURL: m.BaseURL, Model: m.Model})
+			if err != nil {
+				return agent.Proposer{}, err
+			}
+			return agent.Proposer{Model: s, Name: s.Name(), BaseURL: m.BaseURL, ID: s.ID(), Context: s.Context()}, nil
+		}
+		return agent.Proposer{}, &model.Error{Class: model.Connection, Doing: "dial the " + tier + " model", Err: errors.New("none is configured")}
+	}
+}
+
+func width(j trace.Job) int {
+	if j.Limits.Width > 0 {
+		return j.Limits.Width
+	}
+	return min(runtime.NumCPU(), 4)
+}
+
+func candidate(t mechanic.Try) trace.CandidateData {
+	c := t.Candidate
+	return trace.CandidateData{Edit: c.Why, File: c.File, Line: c.Line, Score: c.Score, Got: string(t.Outcome)}
+}

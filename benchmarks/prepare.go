@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/redraft-dev/redraft/worktree"
 )
 
 // Refused says why a case cannot be had on this machine. It is not a result of any arm.
@@ -58,7 +60,7 @@ func build(ctx context.Context, c Case, good, bad, dir string) (map[string][]byt
 	if out, err := goCommand(ctx, dir, "mod", "download").CombinedOutput(); err != nil {
 		return nil, &Refused{fmt.Sprintf("dependencies of %s %s: %s", c.Module, c.Good, lastLine(out, err))}
 	}
-	return fix, Commit(dir, c.Module+" as its check is red")
+	return fix, worktree.Init(ctx, dir, nil, c.Module+" as its check is red")
 }
 
 // overlay lays the bad version's files over the good tree and returns what it covered.

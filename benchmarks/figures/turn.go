@@ -6,14 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/redraft-dev/redraft/agent/model/modeltest"
 	"github.com/redraft-dev/redraft/agent/trace"
-	"github.com/redraft-dev/redraft/benchmarks"
+	"github.com/redraft-dev/redraft/worktree"
 )
 
 // tries is how many turns are measured.
@@ -23,7 +22,7 @@ const tries = 6
 // and the check's are taken out. The model is scripted, and every answer is another wrong one.
 func (b *bench) turn(ctx context.Context) (within bool, err error) {
 	repo := filepath.Join(b.dir, "sum")
-	if err := writeSum(repo); err != nil {
+	if err := worktree.Init(ctx, repo, sum, "a sum"); err != nil {
 		return false, err
 	}
 	server := modeltest.New(nil, func(r modeltest.Request) modeltest.Reply {
@@ -55,21 +54,11 @@ func (b *bench) turn(ctx context.Context) (within bool, err error) {
 
 func ms(d time.Duration) float64 { return d.Seconds() * 1000 }
 
-// writeSum makes the repository: a sum that is wrong.
-func writeSum(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	for name, text := range map[string]string{
-		"go.mod":      "module example.com/sum\n\ngo 1.22\n",
-		"sum.go":      "package sum\n\nfunc Sum(xs ...int) int { return 0 }\n",
-		"sum_test.go": "package sum\n\nimport \"testing\"\n\nfunc TestSum(t *testing.T) {\n\tif got := Sum(1, 2, 3); got != 6 {\n\t\tt.Errorf(\"got %d, want %d\", got, 6)\n\t}\n}\n",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			return err
-		}
-	}
-	return benchmarks.Commit(dir, "a sum")
+// sum is the repository: a sum that is wrong.
+var sum = map[string][]byte{
+	"go.mod":      []byte("module example.com/sum\n\ngo 1.22\n"),
+	"sum.go":      []byte("package sum\n\nfunc Sum(xs ...int) int { return 0 }\n"),
+	"sum_test.go": []byte("package sum\n\nimport \"testing\"\n\nfunc TestSum(t *testing.T) {\n\tif got := Sum(1, 2, 3); got != 6 {\n\t\tt.Errorf(\"got %d, want %d\", got, 6)\n\t}\n}\n"),
 }
 
 // part is one turn's time.

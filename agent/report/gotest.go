@@ -99,7 +99,7 @@ func newPkg(path string) *pkg { return &pkg{path: path, tests: map[string]*test{
 
 // begin starts a run of a test, and is where the number of tests is bounded.
 func (s *stream) begin(p *pkg, name string) *test {
-	t := &test{name: cut(clean(name), maxID)}
+	t := &test{name: testName(name)}
 	if s.tests++; s.tests > maxTests {
 		s.dropped = true
 		return t
@@ -109,9 +109,17 @@ func (s *stream) begin(p *pkg, name string) *test {
 	return t
 }
 
+// testName is a name fit for an id, and never empty.
+func testName(s string) string {
+	if s = cut(clean(s), maxID); s == "" {
+		return "\ufffd"
+	}
+	return s
+}
+
 // named is the test of that name that is running or ran last, begun if there is none.
 func (s *stream) named(p *pkg, name string) *test {
-	if t := p.tests[cut(clean(name), maxID)]; t != nil {
+	if t := p.tests[testName(name)]; t != nil {
 		return t
 	}
 	return s.begin(p, name)
@@ -119,7 +127,7 @@ func (s *stream) named(p *pkg, name string) *test {
 
 // started opens a new run of a test, unless one of that name runs already.
 func (s *stream) started(p *pkg, name string) *test {
-	if t := p.tests[cut(clean(name), maxID)]; t != nil && t.status == "" && t.reported == "" {
+	if t := p.tests[testName(name)]; t != nil && t.status == "" && t.reported == "" {
 		return t
 	}
 	return s.begin(p, name)

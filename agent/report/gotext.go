@@ -241,5 +241,5 @@ func lastLines(tail []byte, n int) string {
 			tail = tail[i+1:]
 		}
 	}
-	return strings.TrimSpace(clean(string(tail)))
+	return strings.TrimSpace(cut(clean(string(tail)), n))
 }

@@ -17,7 +17,7 @@ func (s *stream) finish(rep *Report) {
 	rep.Format = s.format(len(out))
 	rep.Results = merged(out)
 	if rep.Exit > 0 && len(rep.Failed()) == 0 {
-		rep.Results = append(rep.Results, s.statusResult(rep.Exit))
+		rep.Results = merged(append(rep.Results, s.statusResult(rep.Exit)))
 	}
 	if s.dropped {
 		s.problem("more tests or packages than are kept: some results are missing")

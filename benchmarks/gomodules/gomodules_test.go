@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,6 +20,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
+	"github.com/redraft-dev/redraft/agent/patch"
 	"github.com/redraft-dev/redraft/benchmarks"
 )
 
@@ -218,6 +221,71 @@ func TestRanges(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestReleasedLands holds the scripted answer against the one reader of answers.
+func TestReleasedLands(t *testing.T) {
+	for _, tt := range []struct{ name, old, fixed string }{
+		{"one line", "package p\n\nvar a = 1\n", "package p\n\nvar a = 2\n"},
+		{"a function goes", "package p\n\nfunc a() {}\n\nfunc b() {}\n", "package p\n\nfunc b() {}\n"},
+		{"a function comes first", "package p\n\nfunc b() {}\n", "package p\n\nfunc a() {}\n\nfunc b() {}\n"},
+		{"a function comes last", "package p\n\nfunc b() {}\n", "package p\n\nfunc b() {}\n\nfunc c() {}\n"},
+		{"many places", "package p\n\nvar a = 1\n\nvar b = 1\n\nvar c = 1\n", "package p\n\nvar a = 2\n\nvar b = 1\nvar d = 1\n\nvar c = 2\n"},
+		{"backticks", "package p\n\nvar a = 1\n", "package p\n\n// ``````\nvar a = 2\n"},
+		{"all of it", "package p\n\nvar a = 1\n", "package q\n\nimport \"os\"\n\nvar _ = os.Args\n"},
+		{"a new file", "", "package p\n\nvar a = 1\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if tt.old != "" {
+				if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte(tt.old), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			answer, err := released(dir, map[string][]byte{"a.go": []byte(tt.fixed)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			set, slips := patch.Parse(answer)
+			change, _, err := patch.Resolve(os.DirFS(dir), set, patch.Policy{})
+			if err != nil || len(slips) > 0 || len(change.Files) != 1 {
+				t.Fatalf("got %v and slips %v for\n%s", err, slips, answer)
+			}
+			if got := string(change.Files[0].New); got != tt.fixed {
+				t.Errorf("got %q, want %q", got, tt.fixed)
+			}
+		})
+	}
+}
+
+// TestCheatsAreWellFormed keeps a cheat from being stopped for a wrong reason: what has a form must parse, and what a
+// gate would pass must land.
+func TestCheatsAreWellFormed(t *testing.T) {
+	p := prepareHalf(t)
+	for name, want := range map[string]string{"test": "protected", "same": "nothing_changed", "prose": "no_edit", "exit": "", "long": "unclosed"} {
+		i := slices.IndexFunc(cheats, func(c cheat) bool { return c.name == name })
+		answer, err := cheats[i].answer(p.repo, halfCase)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, slips := patch.Parse(answer)
+		got := ""
+		if len(set) == 0 && len(slips) > 0 {
+			got = slips[0].Code
+		}
+		if len(set) > 0 {
+			_, _, err := patch.Resolve(os.DirFS(p.repo), set, patch.Policy{})
+			var slip *patch.Slip
+			if errors.As(err, &slip) {
+				got = slip.Code
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got != want {
+			t.Errorf("cheat %s: got slip %q, want %q", name, got, want)
+		}
 	}
 }
 

@@ -147,7 +147,7 @@ func foldPath(name string) string {
 
 // shortName is an 8.3 name that NTFS may have given to .git, .gitmodules, .gitattributes or .gitignore, as in
 // is_ntfs_dot_generic of https://github.com/git/git/blob/master/path.c.
-var shortName = regexp.MustCompile(`^gi[^~]{0,6}~[0-9]+$`)
+var shortName = regexp.MustCompile(`^gi(?:t|tmod|tatt|tign|[0-9a-f]{0,4})~[0-9]+$`)
 
 // gitAlias says whether one part of a path is .git on some file system.
 func gitAlias(part string) bool {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 )
@@ -108,7 +109,7 @@ func (d *diffLexer) section() (section, error) {
 // headName takes the one name out of `diff --git a/NAME b/NAME`, where both have to be the same.
 func headName(head string) (name string, ok bool) {
 	both, ok := strings.CutPrefix(head, "diff --git ")
-	if !ok {
+	if !ok || !utf8.ValidString(both) {
 		return "", false
 	}
 	if strings.HasPrefix(both, `"`) {
@@ -220,7 +221,7 @@ func (d *diffLexer) names(sec *section) error {
 }
 
 func sideName(s string) string {
-	if name, err := strconv.Unquote(s); err == nil && strings.HasPrefix(s, `"`) {
+	if name, err := strconv.Unquote(s); err == nil && strings.HasPrefix(s, `"`) && utf8.ValidString(s) {
 		return name
 	}
 	name, _, _ := strings.Cut(s, "\t")

@@ -291,5 +291,8 @@ func (s *source) landing(p piece) Landing {
 		l.Rewritten += r.To - r.From
 		l.Added += max(0, (r.NewTo-r.NewFrom)-(r.To-r.From))
 	}
+	if p.added > 0 {
+		l.Added = p.added
+	}
 	return l
 }

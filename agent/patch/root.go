@@ -214,7 +214,9 @@ func (r *reader) near(name string) []string {
 	slices.SortStableFunc(found, func(a, b candidate) int { return a.cost - b.cost })
 	var names []string
 	for _, c := range found[:min(3, len(found))] {
-		names = append(names, c.name)
+		if c.cost <= 1 || found[0].cost > 1 {
+			names = append(names, c.name)
+		}
 	}
 	return names
 }
@@ -232,7 +234,7 @@ func unlike(asked, have string) int {
 		return 3
 	}
 	a, b := path.Base(asked), path.Base(have)
-	if d := distance(a, b); d <= max(1, len(a)/4) {
+	if d := distance(a, b); d <= len(strings.TrimSuffix(a, path.Ext(a)))/4 {
 		return 3 + d
 	}
 	return -1

@@ -30,6 +30,7 @@ type piece struct {
 	start, end  int
 	first, last int // lines; last is first-1 for an insertion
 	text        []byte
+	added       int            // lines of an insertion
 	target      *syntax.Symbol // what is replaced, when the address is a symbol
 }
 
@@ -124,7 +125,7 @@ func (s *source) cover(p piece, first, last int, lines []string, loose bool) pie
 
 // insert puts lines before a line, or after the last one. A file that ends without a newline still does.
 func (s *source) insert(p piece, line int, lines []string) piece {
-	p.first, p.last = line, line-1
+	p.first, p.last, p.added = line, line-1, len(lines)
 	p.start, p.end = s.starts[line-1], s.starts[line-1]
 	p.text = dress(nil, lines, s.eol, false)
 	if len(lines) > 0 && p.start == len(s.data) && p.start > s.body && s.data[p.start-1] != '\n' {
@@ -212,7 +213,8 @@ func (s *source) check(after []byte, pieces []piece) *Slip {
 	return s.checkSymbols(now, pieces)
 }
 
-// blame gives the edit whose text holds the line at which the new text does not parse; the first one if none does.
+// blame gives the edit whose text holds the line at which the new text does not parse, or else the last one above
+// that line: what an edit leaves open is noticed further down.
 func blame(after []byte, pieces []piece, err error) Edit {
 	var at *syntax.Error
 	lines := splitLines(after)
@@ -220,6 +222,7 @@ func blame(after []byte, pieces []piece, err error) Edit {
 		return pieces[0].edit
 	}
 	offset := len(strings.Join(lines[:at.Line-1], ""))
+	edit, nearest := pieces[0].edit, -1
 	for _, p := range pieces {
 		start := p.start
 		for _, q := range pieces {
@@ -227,11 +230,11 @@ func blame(after []byte, pieces []piece, err error) Edit {
 				start += len(q.text) - (q.end - q.start)
 			}
 		}
-		if start <= offset && offset < start+len(p.text) {
-			return p.edit
+		if start <= offset && start > nearest {
+			edit, nearest = p.edit, start
 		}
 	}
-	return pieces[0].edit
+	return edit
 }
 
 // parses refuses the text of a file whose grammar does not take it.

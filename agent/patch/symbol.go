@@ -23,13 +23,13 @@ func (s *source) placeSymbol(p piece) (piece, *Slip) {
 	if target.Grouped {
 		lines = ungroup(s.grammar, target, lines)
 	}
-	lines = s.keepDoc(target, trimBlank(lines))
-	home := styleOf(s.indented(block, target), splitLines(s.data), []string{"\tgo\n"})
-	return s.cover(p, target.First, target.Last, reindent(lines, s.grammar, indent(block[0]), home), true), nil
+	home := styleOf(s.indented(block), splitLines(s.data), []string{"\tgo\n"})
+	lines = reindent(trimBlank(lines), s.grammar, indent(block[0]), home)
+	return s.cover(p, target.First, target.Last, s.keepDoc(target, lines), true), nil
 }
 
 // indented is a definition's block with its own column taken away.
-func (s *source) indented(block []string, target syntax.Symbol) []string {
+func (s *source) indented(block []string) []string {
 	own := indent(block[0])
 	out := make([]string, len(block))
 	for i, l := range block {
@@ -41,8 +41,12 @@ func (s *source) indented(block []string, target syntax.Symbol) []string {
 // keepDoc is the body as it is, or with the definition's own doc comment and directives above it when the body has
 // none: a model that repairs code rarely means to delete the words about it.
 func (s *source) keepDoc(target syntax.Symbol, lines []string) []string {
-	found, err := s.grammar.Fragment([]byte(strings.Join(lines, "\n")))
-	if err != nil || len(found) == 0 || found[0].String() != target.String() || found[0].Head > 1 {
+	alone, first := strings.Join(lines, "\n"), 1
+	if target.Grouped {
+		alone, first = target.Kind+" (\n"+alone+"\n)", 2
+	}
+	found, err := s.grammar.Fragment([]byte(alone))
+	if err != nil || len(found) == 0 || found[0].String() != target.String() || found[0].Head > first {
 		return lines
 	}
 	doc := bodyLines(s.data[target.Start:target.End])[:target.Head-target.First]

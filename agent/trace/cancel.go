@@ -44,7 +44,7 @@ func RequestCancel(dir, why string) error {
 	if err != nil {
 		return fmt.Errorf("request cancel: %w", err)
 	}
-	if err := writeFile(dir, CancelFile, b); err != nil {
+	if err := writeDurable(dir, CancelFile, b); err != nil {
 		return fmt.Errorf("request cancel: %w", err)
 	}
 	return nil

@@ -35,7 +35,7 @@ func WriteJob(dir string, job Job) (path string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("write %s: %w", JobFile, err)
 	}
-	return filepath.Join(dir, JobFile), writeFile(dir, JobFile, append(b, '\n'))
+	return filepath.Join(dir, JobFile), writeDurable(dir, JobFile, append(b, '\n'))
 }
 
 // ReadJob reads a JOB.json, strictly: another version, an unknown field, a relative path or a value out of its

@@ -87,7 +87,10 @@ func (r *Recorder) resume(dir string) error {
 			return fmt.Errorf("cut off the torn last line: %w", err)
 		}
 	}
-	return syncDir(dir)
+	if good == 0 {
+		return syncDir(dir) // the file may be new
+	}
+	return nil
 }
 
 // lock takes the file for this Recorder alone. The kernel lets go of it when the process dies, however it dies.

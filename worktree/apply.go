@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -87,6 +88,9 @@ func (s *Store) forward(ctx context.Context, p place, head, sha, scratch string)
 	if err := l.noFilters(ctx, head, sha); err != nil {
 		return err
 	}
+	if err := l.nothingInTheWay(ctx, head, sha); err != nil {
+		return err
+	}
 	if _, err := l.run(ctx, nil, "update-index", "-q", "--refresh"); err != nil && exitCode(err) < 0 {
 		return err
 	}
@@ -107,7 +111,7 @@ func (l *lens) noFilters(ctx context.Context, head, sha string) error {
 	if err := l.attributes(false); err != nil {
 		return err
 	}
-	changed, err := l.run(ctx, nil, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv", head, sha)
+	changed, err := l.changed(ctx, head, sha)
 	if err != nil {
 		return err
 	}
@@ -122,4 +126,31 @@ func (l *lens) noFilters(ctx context.Context, head, sha string) error {
 		}
 	}
 	return l.attributes(true)
+}
+
+func (l *lens) changed(ctx context.Context, head, sha string, flags ...string) ([]byte, error) {
+	args := []string{"diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv"}
+	return l.run(ctx, nil, append(append(args, flags...), head, sha)...)
+}
+
+// nothingInTheWay refuses a commit whose new files stand there already: git itself writes over an ignored one.
+func (l *lens) nothingInTheWay(ctx context.Context, head, sha string) error {
+	added, err := l.changed(ctx, head, sha, "--diff-filter=A")
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(l.place.top)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for name := range bytes.SplitSeq(bytes.TrimSuffix(added, []byte{0}), []byte{0}) {
+		if len(name) == 0 {
+			continue
+		}
+		if _, err := root.Lstat(string(name)); !errors.Is(err, fs.ErrNotExist) {
+			return notClean(sha, fmt.Sprintf("%q is in the way and would be overwritten", name))
+		}
+	}
+	return nil
 }

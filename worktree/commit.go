@@ -94,12 +94,19 @@ func (m *Mirror) commit(ctx context.Context, parent string, files []File, msg Me
 // writeTree writes the changed tree through an index of its own.
 func writeTree(base *treeFS, parent string, files []File, run func([]byte, ...string) (string, error)) (string, error) {
 	var index bytes.Buffer
+	set := map[string]File{}
+	for _, f := range files {
+		if _, twice := set[f.Path]; twice {
+			return "", fmt.Errorf("%q is given twice: %w", f.Path, ErrPath)
+		}
+		set[f.Path] = f
+	}
 	for _, deleted := range []bool{true, false} { // a folder may take the place of a file that goes
 		for _, f := range files {
 			if f.Deleted != deleted {
 				continue
 			}
-			line, err := indexLine(base, f, run)
+			line, err := indexLine(base, f, set, run)
 			if err != nil {
 				return "", fmt.Errorf("%q: %w", f.Path, err)
 			}
@@ -120,11 +127,11 @@ func writeTree(base *treeFS, parent string, files []File, run func([]byte, ...st
 }
 
 // indexLine writes a file's blob and says where it goes. https://git-scm.com/docs/git-update-index#_using_index_info
-func indexLine(base *treeFS, f File, run func([]byte, ...string) (string, error)) (string, error) {
+func indexLine(base *treeFS, f File, set map[string]File, run func([]byte, ...string) (string, error)) (string, error) {
 	if err := checkPath(f.Path); err != nil {
 		return "", err
 	}
-	mode, err := f.mode(base)
+	mode, err := f.mode(base, set)
 	if err != nil {
 		return "", err
 	}
@@ -142,8 +149,8 @@ func indexLine(base *treeFS, f File, run func([]byte, ...string) (string, error)
 	return fmt.Sprintf("%o %s\t%s\x00", mode, sha, f.Path), nil
 }
 
-// mode looks at what the parent has at the path and above it.
-func (f File) mode(base *treeFS) (uint32, error) {
+// mode looks at what the parent has at the path and above it, where nothing may stand that is not deleted with it.
+func (f File) mode(base *treeFS, set map[string]File) (uint32, error) {
 	n, err := base.find("commit", f.Path, false)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && f.Deleted:
@@ -156,8 +163,10 @@ func (f File) mode(base *treeFS) (uint32, error) {
 		return 0, fmt.Errorf("is no file in the parent, its mode is %s: %w", n.mode, ErrPath)
 	}
 	for dir := path.Dir(f.Path); dir != "."; dir = path.Dir(dir) {
-		if d, err := base.find("commit", dir, false); err == nil && (d.mode == filemode.Symlink || d.mode == filemode.Submodule) {
-			return 0, fmt.Errorf("%q above it is a link or a submodule: %w", dir, ErrPath)
+		above, given := set[dir]
+		d, err := base.find("commit", dir, false)
+		if given && !above.Deleted || !given && err == nil && d.mode != filemode.Dir {
+			return 0, fmt.Errorf("%q above it is no folder: %w", dir, ErrPath)
 		}
 	}
 	switch f.Mode {

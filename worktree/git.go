@@ -32,9 +32,9 @@ type Git struct {
 const Floor = "2.32"
 
 const (
-	maxOutput = 256 << 20 // bytes of one git child's standard output
-	maxStderr = 4 << 10   // bytes kept of its standard error
-	grace     = 2 * time.Second
+	maxOutput = 256 << 20   // bytes of one git child's standard output
+	maxStderr = 4 << 10     // bytes kept of its standard error
+	grace     = time.Second // for a child that was asked to stop
 )
 
 // OpenGit finds git and asks it for its version. path is absolute, or "git" or "" for the first one on PATH. A
@@ -249,6 +249,9 @@ func (g *Git) run(ctx context.Context, c call) ([]byte, error) {
 	if err == nil {
 		return out.buf.Bytes(), nil
 	}
+	if out.over {
+		err = errTooMuch
+	}
 	return nil, runError(ctx, c.args, err, complaint.buf.Bytes())
 }
 
@@ -339,6 +342,7 @@ type bounded struct {
 	buf  bytes.Buffer
 	max  int
 	fail bool
+	over bool // more came
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
@@ -346,6 +350,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	if len(p) <= room {
 		return b.buf.Write(p)
 	}
+	b.over = true
 	if b.fail {
 		return 0, errTooMuch
 	}

@@ -173,10 +173,14 @@ func credential(t *testing.T, repo string) {
 
 // everything does to a repository whatever this package can do. Refusals are fine, since the vector may stand in the
 // way of honest work; firing is not.
-func everything(t *testing.T, repo string) {
+func everything(t *testing.T, repo string, gitFlags ...string) {
+	t.Helper()
+	everythingWith(t, openStore(t), repo, "redraft/fix-a", gitFlags...)
+}
+
+func everythingWith(t *testing.T, s *Store, repo, branch string, gitFlags ...string) {
 	t.Helper()
 	ctx := t.Context()
-	s := openStore(t)
 	if _, err := Inspect(ctx, s.git, repo); err != nil {
 		t.Error(err)
 	}
@@ -192,14 +196,14 @@ func everything(t *testing.T, repo string) {
 	if _, err := tree.Seal(ctx, "root"); err != nil {
 		t.Error(err)
 	}
-	sha, _, err := m.Commit(ctx, m.Head(), []File{{Path: "a.txt", Data: []byte("repaired\n")}, {Path: "new", Data: []byte("n\n")}}, someone)
+	sha, _, err := m.Commit(ctx, m.Head(), []File{{Path: "a.txt", Data: []byte("repaired on " + branch)}, {Path: "new", Data: []byte("n\n")}}, someone)
 	if err != nil {
 		t.Error(err)
 	}
-	if err := m.Deliver(ctx, repo, "redraft/fix-a", sha, ""); err != nil {
+	if err := m.Deliver(ctx, repo, branch, sha, ""); err != nil {
 		t.Error(err)
 	}
-	if got := plain(t, repo, "-c", "core.fsmonitor=false", "rev-parse", "refs/heads/redraft/fix-a"); !strings.Contains(got, sha) {
+	if got := plain(t, repo, append(gitFlags, "-c", "core.fsmonitor=false", "rev-parse", "refs/heads/"+branch)...); !strings.Contains(got, sha) {
 		t.Errorf("the branch stands at %s, want %s", got, sha)
 	}
 	_ = s.ApplyToCheckout(ctx, r, sha)

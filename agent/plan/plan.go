@@ -4,10 +4,17 @@
 package plan
 
 import (
+	"cmp"
+	"crypto/sha1" //nolint:gosec // git's name for a blob
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"io/fs"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -44,55 +51,148 @@ type Set struct {
 	Fingerprint string  `json:"fingerprint"` // sha256 hex over commands and the blobs of the scripts they name
 }
 
-// File is what .github/redraft.yml says, decoded and checked.
+// File is what .github/redraft.yml says, decoded and checked. What it leaves out is the zero value.
 type File struct {
-	Version int
-	Checks  []Check
-	Protect []string
-	Allow   []string
-	Limits  Limits
-	Small   string
-	Big     string
+	Version     int
+	Checks      []Check // in the file's order
+	Setup       []string
+	Protect     []string // globs protected besides the defaults
+	Allow       []string // single entries opened from the default protection
+	Triggers    Triggers
+	Limits      Limits // lower an operator's, see Under
+	Small, Big  string // names of models in the operator's file
+	Temperature []float64
+	Publish     Publish
+	Privacy     Privacy
 }
+
+// Triggers say what starts a job.
+type Triggers struct {
+	Workflows, Labels, NeverBranches []string
+	Commands                         bool
+}
+
+// Publish says how a draft is opened.
+type Publish struct {
+	BranchPrefix string // "redraft/" if empty
+	Labels       []string
+	Reviewers    string
+}
+
+// Privacy says what may leave, and what is kept; the only egress there is to choose is none.
+type Privacy struct{ Egress, Transcript string }
 
 // Limits are ceilings; zero means not said.
 type Limits struct{ Turns, Minutes, Files, Lines, OpenDrafts, PerDay int }
-
-// ParseFile reads a repository's configuration. Errors name line, column and the nearest known key.
-func ParseFile(b []byte) (File, error) { panic("stub") }
 
 // NoCheck says that a tree has no check to be found, and why. It is a configuration matter, not a failure.
 type NoCheck struct{ Why string }
 
 func (n *NoCheck) Error() string { return n.Why }
 
-// Find returns the checks of a tree: configured ones if there are any, else conventions. The error is a *NoCheck
-// when there is none.
+// Find returns the checks of a tree: configured ones if there are any, else those that its files make customary, the
+// likeliest first (see conventions). The error is a *NoCheck when there is none, a *FileError when the
+// configuration is wrong.
 func Find(tree fs.FS) (Set, error) {
-	if _, err := fs.Stat(tree, "go.mod"); err != nil {
-		return Set{}, &NoCheck{"no check was found"}
+	b, err := readFile(tree, FileName, maxFile+1)
+	switch {
+	case err == nil:
+		f, err := ParseFile(b)
+		if err != nil {
+			return Set{}, err
+		}
+		if len(f.Checks) > 0 {
+			return newSet(tree, f.Checks)
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return Set{}, fmt.Errorf("read %s: %w", FileName, err)
 	}
-	return set(tree, []Check{{ID: "go", Run: "go test ./...", Provenance: Convention, Source: "go.mod"}})
+	found, err := conventions(tree)
+	if err != nil {
+		return Set{}, fmt.Errorf("look for a check: %w", err)
+	}
+	if len(found) == 0 {
+		return Set{}, &NoCheck{"no check was found: no checks in " + FileName + ", no go.mod, package.json with a test script, Cargo.toml, pytest configuration, or Makefile with a test or check target"}
+	}
+	return newSet(tree, found)
 }
 
 // FromCommand is the set of one command that the operator typed.
 func FromCommand(tree fs.FS, run string) (Set, error) {
-	return set(tree, []Check{{ID: "given", Run: run, Provenance: Given, Source: "--check"}})
+	if strings.TrimSpace(run) == "" {
+		return Set{}, &NoCheck{"the command is empty"}
+	}
+	return newSet(tree, []Check{{ID: "given", Run: run, Dir: ".", Provenance: Given, Source: "--check"}})
 }
 
-func set(tree fs.FS, checks []Check) (Set, error) {
+func newSet(tree fs.FS, checks []Check) (Set, error) {
+	for i := range checks {
+		checks[i].Scripts = Scripts(tree, checks[i].Dir, checks[i].Run)
+	}
 	f, err := Fingerprint(tree, checks)
 	return Set{checks, f}, err
 }
 
-// Fingerprint pins checks as they stand in tree.
+// Fingerprint pins checks as they stand in tree: sha256 over the checks in canonical JSON, in the order of their ids,
+// and the git blob ids of the scripts they name. A script that is gone is pinned as gone.
 func Fingerprint(tree fs.FS, checks []Check) (string, error) {
-	b, err := json.Marshal(checks)
+	sorted := slices.Clone(checks)
+	slices.SortStableFunc(sorted, func(a, b Check) int { return strings.Compare(a.ID, b.ID) })
+	blobs := map[string]string{}
+	for i := range sorted {
+		sorted[i].Dir = cmp.Or(sorted[i].Dir, ".")
+		sorted[i].Shell = cmp.Or(sorted[i].Shell, "sh")
+		for _, name := range sorted[i].Scripts {
+			id, err := blobID(tree, name)
+			if err != nil {
+				return "", fmt.Errorf("fingerprint %s: %w", name, err)
+			}
+			blobs[name] = id
+		}
+	}
+	b, err := json.Marshal(struct { // encoding/json sorts the keys of maps and keeps the order of fields
+		Checks []Check           `json:"checks"`
+		Blobs  map[string]string `json:"blobs"`
+	}{sorted, blobs})
 	if err != nil {
 		return "", err
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:]), nil
+}
+
+// blobID is what git calls the content of a file, or "" when there is no such file.
+// https://git-scm.com/book/en/v2/Git-Internals-Git-Objects
+func blobID(tree fs.FS, name string) (string, error) {
+	f, err := tree.Open(name)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
+	if err != nil {
+		return "", err
+	}
+	h := sha1.New()
+	fmt.Fprintf(h, "blob %d\x00", len(b))
+	h.Write(b)
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// readFile reads at most limit bytes of a regular file.
+func readFile(tree fs.FS, name string, limit int64) ([]byte, error) {
+	f, err := tree.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+	}
+	return io.ReadAll(io.LimitReader(f, limit))
 }
 
 // Needs is what the commands of a set need of the machine: found by asking the toolchains in an empty folder.

@@ -3,90 +3,232 @@ package plan
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
 
 // Toolchain finds what the checks need of this machine: the toolchains are asked in an empty folder, never in the
-// repository. getenv is the operator's environment, of which only PATH is used.
-func Toolchain(ctx context.Context, set Set, getenv func(string) string) (Needs, error) {
-	path := absolute(getenv("PATH"))
-	n := Needs{Env: []string{"PATH=" + strings.Join(path, ":"), "LANG=C.UTF-8"}}
-	for _, dir := range path {
-		if !system(dir) {
-			n.Read = append(n.Read, dir)
-		}
+// repository. getenv is the operator's environment; of it PATH and where Go keeps its settings and modules are used,
+// and no more reaches a run. Folders of PATH inside one of outside, as the repository is, are dropped. A machine
+// without Go has needs too: Needs.Go is then empty.
+func Toolchain(ctx context.Context, set Set, getenv func(string) string, outside ...string) (Needs, error) {
+	path := searchPath(getenv("PATH"), outside)
+	n := Needs{Env: []string{"PATH=" + strings.Join(path, string(filepath.ListSeparator)), "LANG=C.UTF-8"}}
+	n.addTools(set, path, getenv("HOME"))
+	tool, err := lookup("go", path)
+	if errors.Is(err, exec.ErrNotFound) {
+		return n, nil
 	}
-	goTool, err := lookup("go", path)
-	if err != nil {
-		return n, nil //nolint:nilerr // a machine without Go checks other things
+	if err := n.addGo(ctx, tool, path, getenv); err != nil {
+		return n, fmt.Errorf("ask go env: %w", err)
 	}
-	return n, n.addGo(ctx, goTool, getenv)
+	return n, nil
+}
+
+// goVars are what is asked of go env. HOME is a private one in a run, so what an operator set with go env -w is
+// passed on by name.
+var goVars = []string{
+	"GOROOT", "GOMODCACHE", "GOVERSION", "GOOS", "GOARCH", "CGO_ENABLED", "GOFLAGS", "GOEXPERIMENT", "CC", "CXX", "GONOSUMDB",
 }
 
 // addGo asks the go command about itself.
-func (n *Needs) addGo(ctx context.Context, tool string, getenv func(string) string) error {
+func (n *Needs) addGo(ctx context.Context, tool string, path []string, getenv func(string) string) error {
+	env, err := goEnv(ctx, tool, path, getenv)
+	if err != nil {
+		return err
+	}
+	flags := slices.DeleteFunc(strings.Fields(env["GOFLAGS"]), func(f string) bool { return f == "-mod=mod" })
+	n.Env = append(n.Env, "GOROOT="+env["GOROOT"], "GOMODCACHE="+env["GOMODCACHE"], "GOPROXY=off", "GOTOOLCHAIN=local",
+		"GOFLAGS="+strings.Join(flags, " "), "CGO_ENABLED="+env["CGO_ENABLED"])
+	for _, name := range []string{"GOEXPERIMENT", "GONOSUMDB", "CC", "CXX"} {
+		if env[name] != "" {
+			n.Env = append(n.Env, name+"="+env[name])
+		}
+	}
+	for _, dir := range []string{env["GOROOT"], env["GOMODCACHE"]} {
+		n.addRead(dir)
+	}
+	n.Go = fmt.Sprintf("%s %s/%s cgo=%s flags=%q experiment=%s cc=%s",
+		env["GOVERSION"], env["GOOS"], env["GOARCH"], env["CGO_ENABLED"], strings.Join(flags, " "), env["GOEXPERIMENT"], env["CC"])
+	return nil
+}
+
+// goEnv runs go env in an empty folder that is removed again.
+func goEnv(ctx context.Context, tool string, path []string, getenv func(string) string) (map[string]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	empty, err := os.MkdirTemp("", "redraft-empty-")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer os.RemoveAll(empty)
-	cmd := exec.CommandContext(ctx, tool, "env", "-json", "GOROOT", "GOMODCACHE", "GOVERSION", "GOOS", "GOARCH", "CGO_ENABLED", "GOFLAGS", "GOEXPERIMENT", "CC", "GONOSUMDB", "GOPRIVATE")
-	cmd.Dir = empty
-	cmd.Env = []string{"PATH=" + getenv("PATH"), "HOME=" + getenv("HOME"), "GOTOOLCHAIN=local", "GOMODCACHE=" + getenv("GOMODCACHE"), "GOPATH=" + getenv("GOPATH"), "GOFLAGS=" + getenv("GOFLAGS"), "GOCACHE=" + filepath.Join(empty, "cache")}
+	cmd := exec.CommandContext(ctx, tool, append([]string{"env", "-json"}, goVars...)...)
+	cmd.Dir, cmd.WaitDelay = empty, time.Second
+	cmd.Env = []string{
+		"PATH=" + strings.Join(path, string(filepath.ListSeparator)), "GOTOOLCHAIN=local", "GOPROXY=off", "GOCACHE=" + filepath.Join(empty, "cache"),
+	}
+	for _, name := range []string{"HOME", "XDG_CONFIG_HOME", "GOENV", "GOROOT", "GOPATH", "GOMODCACHE", "GOFLAGS", "GOEXPERIMENT", "CGO_ENABLED", "CC", "CXX", "GONOSUMDB", "GOPRIVATE"} {
+		if v := getenv(name); v != "" {
+			cmd.Env = append(cmd.Env, name+"="+v)
+		}
+	}
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return fmt.Errorf("go env: %w", err)
+		return nil, fmt.Errorf("%w: %s", err, strings.TrimSpace(firstLine(stderr.String())))
 	}
 	var env map[string]string
 	if err := json.Unmarshal(out, &env); err != nil {
-		return fmt.Errorf("go env: %w", err)
+		return nil, err
 	}
-	var flags []string
-	for _, f := range strings.Fields(env["GOFLAGS"]) {
-		if !strings.HasPrefix(f, "-mod=") {
-			flags = append(flags, f)
-		}
+	if !filepath.IsAbs(env["GOROOT"]) {
+		return nil, fmt.Errorf("it answers with GOROOT %q", env["GOROOT"])
 	}
-	n.Env = append(n.Env, "GOROOT="+env["GOROOT"], "GOMODCACHE="+env["GOMODCACHE"], "GOPROXY=off", "GOTOOLCHAIN=local",
-		"GOFLAGS="+strings.Join(flags, " "), "CGO_ENABLED="+env["CGO_ENABLED"], "GONOSUMDB="+env["GONOSUMDB"])
-	n.Read = append(n.Read, env["GOROOT"])
-	if _, err := os.Stat(env["GOMODCACHE"]); err == nil {
-		n.Read = append(n.Read, env["GOMODCACHE"])
-	}
-	n.Go = fmt.Sprintf("%s %s/%s cgo=%s flags=%q experiment=%s cc=%s", env["GOVERSION"], env["GOOS"], env["GOARCH"], env["CGO_ENABLED"], strings.Join(flags, " "), env["GOEXPERIMENT"], env["CC"])
-	return nil
+	return env, nil
 }
 
-// absolute is the folders of a PATH that are absolute and exist.
-func absolute(path string) []string {
+// family is a set of tools that live in folders of their own.
+type family struct {
+	tools []string
+	roots []string // folders below HOME that they need besides; none that hold credentials, as ~/.cargo itself does
+	env   string   // variable that names the first of roots, since HOME is another in a run; none if empty
+}
+
+var families = []family{
+	{[]string{"python", "python3", "pytest", "pip", "tox", "nox", "uv", "ruff", "mypy"}, []string{".pyenv"}, "PYENV_ROOT"},
+	{[]string{"node", "npm", "npx", "yarn", "pnpm"}, []string{".nvm/versions"}, ""},
+	{[]string{"cargo", "rustc", "clippy-driver", "rustfmt"}, []string{".rustup", ".cargo/bin", ".cargo/registry", ".cargo/git"}, "RUSTUP_HOME"},
+}
+
+// addTools adds the folders of PATH that no sandbox shows by itself, and what the tools that the checks name need
+// besides. A check that goes through make or a script may name any. A folder that holds HOME is never shown.
+func (n *Needs) addTools(set Set, path []string, home string) {
+	opaque := set.names("make") || slices.ContainsFunc(set.Checks, func(c Check) bool { return len(c.Scripts) > 0 })
+	var theirs []string
+	for _, f := range families {
+		for _, root := range f.roots {
+			theirs = append(theirs, filepath.Join(home, root))
+		}
+	}
+	for _, dir := range path {
+		own := slices.ContainsFunc(theirs, func(t string) bool { return home != "" && within(dir, t) })
+		if !own && !system(dir) && !holds(dir, home) {
+			n.addRead(dir)
+		}
+	}
+	for _, f := range families {
+		if opaque || slices.ContainsFunc(f.tools, set.names) {
+			n.addFamily(f, path, home)
+		}
+	}
+}
+
+func (n *Needs) addFamily(f family, path []string, home string) {
+	for _, tool := range f.tools {
+		if prefix := prefixOf(tool, path); prefix != "" && !system(prefix) && !holds(prefix, home) && !within(prefix, filepath.Join(home, ".cargo")) {
+			n.addRead(prefix)
+		}
+	}
+	if home == "" {
+		return
+	}
+	for i, root := range f.roots {
+		dir := filepath.Join(home, root)
+		if n.addRead(dir) && i == 0 && f.env != "" {
+			n.Env = append(n.Env, f.env+"="+dir)
+		}
+	}
+}
+
+// names reports whether a check's command has the word.
+func (s Set) names(tool string) bool {
+	return slices.ContainsFunc(s.Checks, func(c Check) bool {
+		return slices.ContainsFunc(commands(c.Run), func(words []string) bool {
+			return slices.ContainsFunc(words, func(w string) bool { return filepath.Base(w) == tool })
+		})
+	})
+}
+
+// prefixOf is the folder above the bin folder in which a tool's program really lies, or "".
+func prefixOf(tool string, path []string) string {
+	file, err := lookup(tool, path)
+	if err != nil {
+		return ""
+	}
+	if file, err = filepath.EvalSymlinks(file); err != nil {
+		return ""
+	}
+	dir := filepath.Dir(file)
+	if filepath.Base(dir) == "bin" {
+		dir = filepath.Dir(dir)
+	}
+	return dir
+}
+
+// addRead adds a folder once, and reports whether it is there.
+func (n *Needs) addRead(dir string) bool {
+	info, err := os.Stat(dir)
+	if !filepath.IsAbs(dir) || err != nil || !info.IsDir() {
+		return false
+	}
+	if !slices.Contains(n.Read, dir) {
+		n.Read = append(n.Read, dir)
+	}
+	return true
+}
+
+// searchPath is the folders of a PATH that are absolute, are there, and lie outside of the folders given.
+func searchPath(list string, outside []string) []string {
 	var out []string
-	seen := map[string]bool{}
-	for _, d := range filepath.SplitList(path) {
-		if info, err := os.Stat(d); filepath.IsAbs(d) && err == nil && info.IsDir() && !seen[d] {
-			seen[d] = true
+	for _, d := range filepath.SplitList(list) {
+		info, err := os.Stat(d)
+		if !filepath.IsAbs(d) || err != nil || !info.IsDir() {
+			continue
+		}
+		d = filepath.Clean(d)
+		inside := slices.ContainsFunc(outside, func(o string) bool { return o != "" && (within(d, o) || within(real(d), real(o))) })
+		if !inside && !slices.Contains(out, d) {
 			out = append(out, d)
 		}
 	}
 	return out
 }
 
-// system says whether a folder is one that every sandbox shows anyway.
-func system(dir string) bool {
-	for _, s := range []string{"/usr", "/bin", "/sbin", "/lib"} {
-		if dir == s || strings.HasPrefix(dir, s+"/") {
-			return true
-		}
+// real follows links where that works.
+func real(dir string) string {
+	if r, err := filepath.EvalSymlinks(dir); err == nil {
+		return r
 	}
-	return false
+	return dir
 }
 
+// within reports whether dir is top or lies below it.
+func within(dir, top string) bool {
+	rel, err := filepath.Rel(top, dir)
+	return err == nil && (rel == "." || filepath.IsLocal(rel))
+}
+
+// holds reports whether home lies in dir, so that showing dir would show it.
+func holds(dir, home string) bool { return home != "" && within(filepath.Clean(home), dir) }
+
+// system says whether a folder is one that every sandbox shows anyway.
+func system(dir string) bool {
+	tops := []string{"/usr", "/bin", "/sbin", "/lib", "/lib64"}
+	if runtime.GOOS == "darwin" {
+		tops = append(tops, "/System", "/Library")
+	}
+	return slices.ContainsFunc(tops, func(top string) bool { return within(dir, top) })
+}
+
+// lookup finds a program in folders, and nowhere else.
 func lookup(name string, path []string) (string, error) {
 	for _, d := range path {
 		if info, err := os.Stat(filepath.Join(d, name)); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {

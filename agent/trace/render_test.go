@@ -186,6 +186,7 @@ func TestAxes(t *testing.T) {
 		"no line":       {nil, false, "created not_run incomplete"},
 		"never taken":   {lines(0, TypeEvent, Job{}, 0, TypeTree, nil), false, "orphaned not_run incomplete"},
 		"died":          {lines(0, TypeEvent, Job{}, 0, TypeVerdict, see), false, "interrupted not_run incomplete"},
+		"died early":    {lines(0, TypeEvent, Job{}, 0, TypeStep, StepData{Text: "x"}), false, "interrupted not_run incomplete"},
 		"died writing":  {lines(0, TypePatch, patch), true, "interrupted partial torn"},
 		"green":         {lines(0, TypeStop, stop(NotReproduced, "")), false, "success not_run whole"},
 		"disk full":     {lines(0, TypeStop, stop(Infra, "disk_full")), false, "failed not_run whole"},

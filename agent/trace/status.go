@@ -194,7 +194,7 @@ func (s *story) state() State {
 func (s *story) worked() bool {
 	for _, e := range s.events {
 		switch e.Type {
-		case TypeEvent, TypeTree, TypeGit, TypeStep, TypeAdmit, TypeDraft:
+		case TypeEvent, TypeTree, TypeGit, TypeAdmit, TypeDraft:
 		default:
 			return true
 		}

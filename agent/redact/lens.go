@@ -85,9 +85,12 @@ func control(s string) int {
 	return 0
 }
 
+// longest is how far the end of a string sequence is looked for, in bytes.
+const longest = 1024
+
 // str is the length of a string sequence's text and terminator on the same line, 0 if it has none.
 func str(s string) int {
-	for i := 0; i < len(s) && s[i] != '\n'; i++ {
+	for i := 0; i < min(len(s), longest) && s[i] != '\n'; i++ {
 		switch {
 		case s[i] == 0x07:
 			return i + 1

@@ -111,20 +111,43 @@ var byFirst = func() (all [256][]shape) {
 	return all
 }()
 
+// tries is how many beginnings of tokens one unbroken run of their characters may have. Nothing honest has so many, and
+// looking at each to the run's end would take the square of its length, so such a run is cut out whole.
+const tries = 16
+
 // tokens finds all kinds in a view in one go.
 func tokens(v string, wrapped bool) []span {
 	var hits []span
+	end, left := 0, 0 // of the run
 	for i := 0; i < len(v); i++ {
 		for _, k := range byFirst[v[i]] {
 			if wrapped && !k.joins || !strings.HasPrefix(v[i:], k.start) {
 				continue
 			}
-			if h, ok := k.at(v, i, wrapped); ok {
+			if i >= end {
+				end, left = i+runs(v[i:]), tries
+			}
+			h, ok := k.at(v, i, wrapped)
+			if left--; left < 0 {
+				h, ok = span{i, end}, true
+			}
+			if ok {
 				hits = append(hits, h)
+				i = max(i, h.to-1)
+				break
 			}
 		}
 	}
 	return hits
+}
+
+// runs is how many characters of tokens s begins with.
+func runs(s string) int {
+	n := 0
+	for n < len(s) && (letterOrDigit(s[n]) || strings.IndexByte("_.~+/=-", s[n]) >= 0) {
+		n++
+	}
+	return max(n, 1)
 }
 
 // crossing drops what is a whole token on its own line: its neighbour on the next line is no part of it.
@@ -185,8 +208,11 @@ func keys(v string, hits []span) []span {
 		return hits
 	}
 	for _, m := range keyHead.FindAllStringIndex(v, -1) {
-		if end := keyEnd.FindStringIndex(v[m[0]:min(len(v), m[0]+keyLimit)]); end != nil {
-			m[1] = max(m[1], m[0]+end[1])
+		near := v[m[0]:min(len(v), m[0]+keyLimit)]
+		if strings.Contains(near, "-----END ") {
+			if end := keyEnd.FindStringIndex(near); end != nil {
+				m[1] = max(m[1], m[0]+end[1])
+			}
 		}
 		hits = append(hits, span{m[0], m[1]})
 	}

@@ -93,12 +93,13 @@ func Texts(texts ...string) Script {
 // Config is a server to be started. The zero Config answers every request with an empty text.
 type Config struct {
 	Script  Script
-	ID      string            // of the model; "scripted" if empty
-	More    []string          // further ids that it lists
-	Context int               // tokens; 8192 if zero. A longer prompt gets llama-server's error.
-	Remote  bool              // tells, as Ollama does, that it passes ID on to another machine
-	Answers map[string]Canned // instead of its own answer to a path such as "/props"
-	Wrap    func(http.Handler) http.Handler
+	ID      string                          // of the model; "scripted" if empty
+	More    []string                        // further ids that it lists
+	Context int                             // tokens; 8192 if zero. A longer prompt gets llama-server's error.
+	Remote  bool                            // tells, as Ollama does, that it passes ID on to another machine
+	Answers map[string]Canned               // instead of its own answer to a path such as "/props"
+	Wrap    func(http.Handler) http.Handler // around everything
+	Listen  string                          // address; a free port of 127.0.0.1 if empty
 }
 
 // Canned is one fixed answer.
@@ -137,12 +138,15 @@ func Start(t Cleaner, c Config) *Server {
 	if c.Script == nil {
 		c.Script = func(Request) Reply { return Reply{} }
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if c.Listen == "" {
+		c.Listen = "127.0.0.1:0"
+	}
+	l, err := net.Listen("tcp", c.Listen)
 	if err != nil {
 		panic("modeltest: " + err.Error())
 	}
 	s := &Server{config: c, url: "http://" + l.Addr().String(), quit: make(chan struct{}), done: make(chan struct{})}
-	s.http = &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second}
+	s.http = &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		defer close(s.done)
 		_ = s.http.Serve(l) // always http.ErrServerClosed: Close is the only end
@@ -189,7 +193,8 @@ func (s *Server) Dropped() int {
 	return s.dropped
 }
 
-func (s *Server) handler() http.Handler {
+// Handler answers as the server does, for those who listen elsewhere.
+func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", s.json(func() any { return map[string]string{"status": "ok"} }))
 	mux.HandleFunc("GET /v1/models", s.json(s.models))

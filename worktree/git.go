@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -134,6 +135,7 @@ type call struct {
 	global string      // file read as the operator's git configuration; none if empty
 	local  bool        // may read another repository on this machine, one that the operator named
 	stdin  []byte
+	most   int        // bytes of output that are no error; maxOutput if zero
 	hold   []*os.File // locks that the child shares, so that they outlive us if it does
 }
 
@@ -229,7 +231,7 @@ func (g *Git) run(ctx context.Context, c call) ([]byte, error) {
 		args = append(args, "--work-tree="+c.work)
 	}
 	args = append(args, c.args...)
-	out, complaint := &bounded{max: maxOutput, fail: true}, &bounded{max: maxStderr}
+	out, complaint := &bounded{max: cmp.Or(c.most, maxOutput), fail: true}, &bounded{max: maxStderr}
 	cmd := exec.CommandContext(ctx, g.path, args...)
 	cmd.Dir = "/"
 	cmd.Env = g.environ(c)

@@ -136,8 +136,8 @@ func TestRunEnds(t *testing.T) {
 	if _, err := os.Stat(mark); err == nil {
 		t.Error("a child of the child lived on")
 	}
-	loud := &Git{path: fakeGit(t, t.TempDir(), "head -c 400000000 /dev/zero")}
-	if _, err := loud.run(t.Context(), call{args: []string{"x"}}); !errors.Is(err, errTooMuch) {
+	loud := &Git{path: fakeGit(t, t.TempDir(), "head -c 400000 /dev/zero")}
+	if _, err := loud.run(t.Context(), call{args: []string{"x"}, most: 1000}); !errors.Is(err, errTooMuch) {
 		t.Errorf("error %v, want %v", err, errTooMuch)
 	}
 	angry := &Git{path: fakeGit(t, t.TempDir(), `printf 'warning: w\nfatal: bad \033[31mthing\377\nmore\n' >&2; yes x | head -c 100000 >&2; exit 128`)}

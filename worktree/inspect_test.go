@@ -1,7 +1,6 @@
 package worktree
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -64,37 +63,40 @@ func TestInspect(t *testing.T) {
 	s := openStore(t)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Cleanup(func() {
-				if err := removeAll(repo); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := Copy(context.Background(), pristine, repo); err != nil {
-					t.Fatal(err)
-				}
-			})
 			tt.do(t)
 			want := clean
 			tt.want(&want)
-			before := listing(t, filepath.Dir(repo))
-			for name, inspect := range map[string]func() (Repo, error){
-				"store":    func() (Repo, error) { return s.Inspect(t.Context(), filepath.Join(repo, tt.dir)) },
-				"function": func() (Repo, error) { return Inspect(t.Context(), s.git, filepath.Join(repo, tt.dir)) },
-			} {
-				got, err := inspect()
-				if err != nil {
-					t.Fatal(err)
-				}
-				if d := cmp.Diff(want, got); d != "" {
-					t.Errorf("%s (-want +got):\n%s", name, d)
-				}
+			inspectTwice(t, s, filepath.Dir(repo), filepath.Join(repo, tt.dir), want)
+			if err := removeAll(repo); err != nil {
+				t.Fatal(err)
 			}
-			if d := cmp.Diff(before, listing(t, filepath.Dir(repo))); d != "" {
-				t.Errorf("inspecting wrote to the repository:\n%s", d)
-			}
-			if left := leftovers(t, s); len(left) > 0 {
-				t.Errorf("left: %q", left)
+			if _, err := Copy(t.Context(), pristine, repo); err != nil {
+				t.Fatal(err)
 			}
 		})
+	}
+}
+
+// inspectTwice inspects by the store and without one, and sees that neither writes below top or leaves anything.
+func inspectTwice(t *testing.T, s *Store, top, dir string, want Repo) {
+	t.Helper()
+	before := listing(t, top)
+	got, err := s.Inspect(t.Context(), dir)
+	if err != nil {
+		t.Error(err)
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	again, err := Inspect(t.Context(), s.git, dir)
+	if err != nil || !cmp.Equal(got, again) {
+		t.Errorf("%+v, %v", again, err)
+	}
+	if d := cmp.Diff(before, listing(t, top)); d != "" {
+		t.Errorf("inspecting wrote to the repository:\n%s", d)
+	}
+	if left := leftovers(t, s); len(left) > 0 {
+		t.Errorf("left: %q", left)
 	}
 }
 

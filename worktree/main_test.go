@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -49,7 +50,7 @@ func try1(t testing.TB, dir string, env []string, args ...string) (string, error
 func repository(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := filepath.Join(realTemp(t), "repo")
-	plain(t, filepath.Dir(dir), "init", "-q", "-b", "main", dir)
+	plain(t, filepath.Dir(dir), "init", "-q", "-b", "main", "--template=", dir)
 	writeFiles(t, dir, files)
 	plain(t, dir, "add", "-A")
 	plain(t, dir, "commit", "-q", "--allow-empty", "-m", "one")
@@ -163,12 +164,15 @@ func cycle(ctx context.Context, s *Store, repo string, n int) error {
 	if err != nil {
 		return err
 	}
-	branch, err := m.FreeBranch(ctx, repo, "redraft/fix-x")
-	if err != nil {
-		return err
-	}
-	if err := m.Deliver(ctx, repo, branch, sha, ""); err != nil {
-		return err
+	for taken := true; taken; { // somebody else may be quicker
+		branch, err := m.FreeBranch(ctx, repo, "redraft/fix-x")
+		if err != nil {
+			return err
+		}
+		err = m.Deliver(ctx, repo, branch, sha, "")
+		if taken = errors.Is(err, ErrBranchTaken); err != nil && !taken {
+			return err
+		}
 	}
 	if _, err := os.Stat(filepath.Join(tree.Dir, "a.txt")); err != nil {
 		return err

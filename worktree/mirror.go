@@ -141,17 +141,26 @@ func (m *Mirror) refresh(ctx context.Context, p place, lock *os.File) error {
 	if err := writeWhole(trust, safeDirectory(p.gitDir, p.common)); err != nil {
 		return err
 	}
-	args := []string{"fetch", "--quiet", "--no-tags", "--prune", "--no-write-fetch-head", "--no-auto-maintenance",
-		"--no-recurse-submodules", "--update-shallow", "--update-head-ok", "--no-show-forced-updates",
-		"--upload-pack=" + m.store.git.uploadPack(), "--end-of-options", p.gitDir}
-	args = append(args, mirrored...)
-	if m.head != "" { // a HEAD that is on no branch, kept for each checkout of the repository
-		args = append(args, "+HEAD:refs/redraft/head/"+shortHash(p.gitDir))
+	head := "+HEAD:refs/redraft/head/" + shortHash(p.gitDir) // which may be on no branch; one for each checkout
+	all := append([]string{p.gitDir}, mirrored...)
+	if m.head != "" {
+		all = append(all, head)
 	}
-	_, err := m.store.git.run(ctx, call{dir: m.git, args: args, local: true, global: trust, hold: []*os.File{lock}})
-	if err != nil && m.store.git.partial(ctx, p) {
-		err = fmt.Errorf("it is a partial clone, and what it lacks is not fetched (git fetch --refetch --no-filter gets it): %w", err)
+	err := m.fetch(ctx, trust, lock, append([]string{"--prune", "--end-of-options"}, all...)...)
+	if err == nil || m.head == "" || !m.store.git.partial(ctx, p) {
+		return err
 	}
+	// A partial clone cannot show its history, but what it has checked out it has.
+	if m.fetch(ctx, trust, lock, "--depth=1", "--end-of-options", p.gitDir, head) == nil {
+		return nil
+	}
+	return fmt.Errorf("it is a partial clone, and what it lacks is not fetched (git fetch --refetch --no-filter gets it): %w", err)
+}
+
+func (m *Mirror) fetch(ctx context.Context, trust string, lock *os.File, args ...string) error {
+	fixed := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules",
+		"--update-shallow", "--update-head-ok", "--no-show-forced-updates", "--upload-pack=" + m.store.git.uploadPack()}
+	_, err := m.store.git.run(ctx, call{dir: m.git, args: append(fixed, args...), local: true, global: trust, hold: []*os.File{lock}})
 	return err
 }
 

@@ -275,6 +275,7 @@ func TestLazyFetch(t *testing.T) {
 	mark := filepath.Join(t.TempDir(), "mark")
 	fire := script(t, mark, "exit 1")
 	origin := repository(t, map[string]string{"a.txt": "a\n"})
+	commitWith(t, origin, "a.txt", "b\n")
 	config(t, origin, "uploadpack.allowFilter", "true", "uploadpack.allowAnySHA1InWant", "true")
 	dir := filepath.Join(realTemp(t), "partial")
 	plain(t, filepath.Dir(dir), "clone", "-q", "--filter=blob:none", "--no-checkout", "file://"+origin, dir)
@@ -292,6 +293,10 @@ func TestLazyFetch(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "partial clone") {
 		t.Errorf("mirror of a partial clone that lacks a blob: %v", err)
 	}
+	config(t, dir, "remote.origin.uploadpack", "git-upload-pack")
+	plain(t, dir, "checkout", "-q", "main") // brings the files of HEAD, and of nothing before it
+	config(t, dir, "remote.origin.uploadpack", fire)
+	everything(t, dir)
 	if _, err := os.Stat(mark); err == nil {
 		t.Error("fired")
 	}

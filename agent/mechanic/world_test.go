@@ -5,8 +5,8 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -26,12 +26,11 @@ import (
 
 func TestMain(m *testing.M) {
 	sandbox.Main()
-	code := m.Run()
-	if base.dir != "" {
-		os.RemoveAll(base.dir)
-	}
-	os.Exit(code)
+	os.Exit(m.Run())
 }
+
+// file is a plain file of a root.
+func file(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text), Mode: 0o644} }
 
 // program reads a little program of testdata.
 func program(t testing.TB, name string) fstest.MapFS {
@@ -42,22 +41,20 @@ func program(t testing.TB, name string) fstest.MapFS {
 	}
 	root := fstest.MapFS{}
 	for _, f := range archive.Files {
-		root[f.Name] = &fstest.MapFile{Data: f.Data, Mode: 0o644}
+		root[f.Name] = file(string(f.Data))
 	}
 	return root
 }
 
 // with is a program in which one text that stands there once is another.
-func with(t testing.TB, root fstest.MapFS, file, old, new string) fstest.MapFS {
+func with(t testing.TB, root fstest.MapFS, name, old, new string) fstest.MapFS {
 	t.Helper()
 	out := fstest.MapFS{}
-	for name, f := range root {
-		out[name] = f
+	maps.Copy(out, root)
+	if n := strings.Count(string(root[name].Data), old); n != 1 {
+		t.Fatalf("%q stands %d times in %s", old, n, name)
 	}
-	if n := strings.Count(string(root[file].Data), old); n != 1 {
-		t.Fatalf("%q stands %d times in %s", old, n, file)
-	}
-	out[file] = &fstest.MapFile{Data: []byte(strings.Replace(string(root[file].Data), old, new, 1)), Mode: 0o644}
+	out[name] = file(strings.Replace(string(root[name].Data), old, new, 1))
 	return out
 }
 
@@ -80,50 +77,36 @@ func (tr *trees) Fresh(context.Context) (string, func(context.Context) error, er
 	return dir, func(context.Context) error { tr.open.Add(-1); return os.RemoveAll(dir) }, nil
 }
 
-// base is a build cache that holds what our little programs need of the standard library, made once a test binary.
-var base struct {
-	once sync.Once
-	dir  string
-	err  error
+// shared is the sandbox, the toolchain and its base, made once for all tests; the base is kept between runs.
+var shared struct {
+	once  sync.Once
+	box   *sandbox.Sandbox
+	needs plan.Needs
+	base  string
+	err   error
 }
 
-const basis = `package basis
-
-import (
-	_ "errors"
-	_ "fmt"
-	_ "os"
-	_ "runtime/coverage"
-	_ "runtime/debug"
-	_ "slices"
-	_ "strings"
-	"testing"
-)
-
-func TestNothing(*testing.T) {}
-`
-
-func toolchainBase(t testing.TB) string {
+// surroundings fill shared. Where no sandbox works the test is refused.
+func surroundings(t testing.TB) {
 	t.Helper()
-	base.once.Do(func() {
-		if base.dir, base.err = os.MkdirTemp("", "redraft-base-"); base.err != nil {
+	shared.once.Do(func() {
+		if shared.box, shared.err = sandbox.Open(sandbox.Options{}); shared.err != nil {
 			return
 		}
-		src := filepath.Join(base.dir, "src")
-		base.err = os.CopyFS(src, fstest.MapFS{"go.mod": {Data: []byte("module basis\n\ngo 1.22\n")}, "basis_test.go": {Data: []byte(basis)}})
-		for _, flags := range [][]string{nil, {"-cover"}} {
-			cmd := exec.Command("go", append(append([]string{"test", "-c", "-o", os.DevNull}, flags...), ".")...)
-			cmd.Dir = src
-			cmd.Env = append(os.Environ(), "GOCACHE="+filepath.Join(base.dir, "cache"), "GOFLAGS=", "GOTOOLCHAIN=local", "GOWORK=off", "CGO_ENABLED=0")
-			if out, err := cmd.CombinedOutput(); err != nil {
-				base.err = fmt.Errorf("%w: %s", err, out)
-			}
+		check := plan.Set{Checks: []plan.Check{{Run: "go test ./..."}}}
+		if shared.needs, shared.err = plan.Toolchain(context.Background(), check, os.Getenv); shared.err != nil {
+			return
 		}
+		state := filepath.Join(os.TempDir(), fmt.Sprintf("redraft-test-%d", os.Getuid()))
+		if shared.err = os.MkdirAll(state, 0o700); shared.err != nil {
+			return
+		}
+		shared.base, _, shared.err = sandbox.BuildBase(context.Background(), shared.box, sandbox.BaseSpec{Key: shared.needs.Go,
+			Env: shared.needs.Env, Read: shared.needs.Read, State: state})
 	})
-	if base.err != nil {
-		t.Fatalf("make a toolchain base: %v", base.err)
+	if shared.err != nil {
+		t.Skipf("REFUSED: no sandbox or no toolchain: %v", shared.err)
 	}
-	return filepath.Join(base.dir, "cache")
 }
 
 // world is a mechanic before a root, in a real jail.
@@ -138,23 +121,15 @@ type world struct {
 // enter makes a world. Where no sandbox works here the test is refused.
 func enter(t testing.TB, root fs.FS, check string) *world {
 	t.Helper()
-	box, err := sandbox.Open(sandbox.Options{TmpDir: t.TempDir()})
-	if err != nil {
-		t.Skip("REFUSED: " + err.Error())
-	}
-	needs, err := plan.Toolchain(context.Background(), plan.Set{}, os.Getenv)
-	if err != nil || needs.Go == "" {
-		t.Skipf("REFUSED: no Go toolchain: %v", err)
-	}
-	needs.Env = append(needs.Env, "CGO_ENABLED=0")
+	surroundings(t)
 	w := &world{trees: &trees{root: root, dir: t.TempDir()}}
 	module := ""
 	if text, err := fs.ReadFile(root, "go.mod"); err == nil {
 		module = strings.TrimSpace(strings.TrimPrefix(string(bytes.SplitN(text, []byte("\n"), 2)[0]), "module"))
 	}
 	w.Mechanic = &Mechanic{Root: root, Module: module, OnTry: func(try Try) { w.tries = append(w.tries, try) },
-		Oracle: &oracle.Oracle{Box: box, Check: plan.Check{ID: "check", Run: check}, Needs: needs, Trees: w.trees, Root: root,
-			Module: module, Scratch: t.TempDir(), Base: toolchainBase(t), Timeout: 2 * time.Minute}}
+		Oracle: &oracle.Oracle{Box: shared.box, Check: plan.Check{ID: "check", Run: check}, Needs: shared.needs, Trees: w.trees, Root: root,
+			Module: module, Scratch: t.TempDir(), Base: shared.base, Timeout: 2 * time.Minute}}
 	w.Oracle.OnRun = func(r oracle.Run) { w.runs = append(w.runs, r) }
 	return w
 }
@@ -164,8 +139,12 @@ func (w *world) see(t testing.TB) oracle.Verdict {
 	t.Helper()
 	dir, end, _ := w.trees.Fresh(context.Background())
 	defer end(context.Background())
+	var env []string
+	if strings.HasPrefix(w.Oracle.Check.Run, "go test") {
+		env = []string{"GOFLAGS=-json"}
+	}
 	_, rep, err := w.Oracle.Exec(context.Background(), oracle.Exec{Phase: "see", Dir: dir, Argv: []string{"sh", "-c", w.Oracle.Check.Run},
-		Env: []string{"GOFLAGS=-json"}, Cache: "see"})
+		Env: env, Cache: "see"})
 	if err != nil {
 		t.Fatal(err)
 	}

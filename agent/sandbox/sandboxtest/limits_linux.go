@@ -15,10 +15,7 @@ import (
 	"time"
 
 	"github.com/redraft-dev/redraft/agent/sandbox"
-	"golang.org/x/sys/unix"
 )
-
-func unmount(dir string) { _ = unix.Unmount(dir, unix.MNT_DETACH) }
 
 // testHostileCommands: what cannot be confined is an error before anything runs.
 func (w *world) testHostileCommands(t *testing.T) {

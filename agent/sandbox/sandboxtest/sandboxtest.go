@@ -6,6 +6,7 @@ package sandboxtest
 import (
 	"fmt"
 	"os"
+	"syscall"
 	"testing"
 
 	"github.com/redraft-dev/redraft/agent/sandbox"
@@ -24,13 +25,13 @@ func Main() {
 	p, ok := probes[os.Args[2]]
 	if !ok {
 		fmt.Fprintln(os.Stderr, "no such probe:", os.Args[2])
-		os.Exit(2)
+		syscall.Exit(2)
 	}
 	if err := p(os.Args[3:]); err != nil {
 		fmt.Println("denied:", err)
-		os.Exit(1)
+		syscall.Exit(1)
 	}
-	os.Exit(0)
+	syscall.Exit(0)
 }
 
 // probe makes one attempt: nil if it succeeded. It runs in a process of its own, outside and inside.

@@ -1,7 +1,6 @@
 package sandboxtest
 
 import (
-	"context"
 	"net"
 	"os"
 	"os/exec"
@@ -38,7 +37,7 @@ func newWorld(t *testing.T, box *sandbox.Sandbox) *world {
 		t.Fatal(err)
 	}
 	w := &world{box: box, exe: exe, tree: t.TempDir(), home: t.TempDir(), secret: "canary-" + strconv.Itoa(os.Getpid()), addr: map[string]string{}}
-	for _, f := range canaries {
+	for _, f := range append(canaries, "mnt/.keep") {
 		w.plant(t, f)
 	}
 	for name, network := range map[string]string{"tcp4": "127.0.0.1:0", "tcp6": "[::1]:0"} {
@@ -169,20 +168,6 @@ func (w *world) open(t *testing.T) {
 
 func (w *world) wordAt() string {
 	return "0x" + strconv.FormatUint(uint64(uintptr(unsafe.Pointer(w.word))), 16)
-}
-
-// outside makes an attempt with no sandbox around it: the control.
-func (w *world) outside(t *testing.T, args ...string) error {
-	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
-	defer stop()
-	cmd := exec.CommandContext(ctx, w.exe, append([]string{probeMarker}, args...)...)
-	cmd.Dir, cmd.Env = w.tree, []string{"PATH=/usr/bin:/bin"}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Logf("outside: %v: %s", err, strings.TrimSpace(string(out)))
-	}
-	return err
 }
 
 // command is an attempt inside.

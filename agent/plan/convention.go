@@ -98,14 +98,13 @@ func modules(tree fs.FS) ([]string, error) {
 	var dirs []string
 	entries := 0
 	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
-		if entries++; err != nil || entries > maxEntries || len(dirs) >= maxModules {
-			if err != nil && name == "." {
-				return err
-			}
-			if d != nil && d.IsDir() || err == nil {
-				return fs.SkipAll
-			}
-			return nil
+		switch entries++; {
+		case err != nil && name == ".":
+			return err
+		case err != nil:
+			return fs.SkipDir // one folder that cannot be read hides its own modules alone
+		case entries > maxEntries || len(dirs) >= maxModules:
+			return fs.SkipAll
 		}
 		if d.IsDir() && name != "." && (passedOver(d.Name()) || strings.Count(name, "/") >= maxDepth) {
 			return fs.SkipDir

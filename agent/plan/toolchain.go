@@ -105,7 +105,7 @@ type family struct {
 var families = []family{
 	{[]string{"python", "python3", "pytest", "pip", "tox", "nox", "uv", "ruff", "mypy"}, []string{".pyenv"}, "PYENV_ROOT"},
 	{[]string{"node", "npm", "npx", "yarn", "pnpm"}, []string{".nvm/versions"}, ""},
-	{[]string{"cargo", "rustc", "clippy-driver", "rustfmt"}, []string{".rustup", ".cargo/bin", ".cargo/registry", ".cargo/git"}, "RUSTUP_HOME"},
+	{[]string{"cargo", "rustc", "clippy-driver", "rustfmt"}, []string{".rustup", ".cargo/bin", ".cargo/registry"}, "RUSTUP_HOME"},
 }
 
 // addTools adds the folders of PATH that no sandbox shows by itself, and what the tools that the checks name need

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -64,9 +65,9 @@ func FuzzGotWant(f *testing.F) {
 
 // Long lines, huge counts and forged markers cost a bounded multiple of the input and come back as a report.
 func TestHostileOutputs(t *testing.T) {
-	mib := 1 << 20
-	if testing.Short() {
-		mib = 1 << 16
+	mib := 1 << 18 // a quarter, so that it takes no time under the race detector
+	if os.Getenv("REDRAFT_LARGE") != "" {
+		mib = 1 << 20
 	}
 	for name, out := range map[string][]byte{
 		"one long line":      bytes.Repeat([]byte("x"), 64*mib),
@@ -76,6 +77,7 @@ func TestHostileOutputs(t *testing.T) {
 		"many failing tests": numbered("--- FAIL: T%d/a (0.00s)\n", mib/16),
 		"many events":        numbered(`{"Action":"fail","Package":"p","Test":"T%d"}`+"\n", mib/32),
 		"many packages":      numbered("FAIL\tp%d [build failed]\n", mib/64),
+		"packages by blocks": append(numbered("FAIL\tp%d [build failed]\n", mib/16), numbered("# q%d\na.go:1:1: x\n", mib/32)...),
 		"many blocks":        numbered("# p%d\na.go:1:1: x\n", mib/32),
 		"many panics":        append([]byte("=== RUN   TestA\n"), bytes.Repeat([]byte("panic: x\n"), mib)...),
 		"deep names":         bytes.Repeat([]byte("--- FAIL: T"+strings.Repeat("/", 4000)+" (0.00s)\n"), mib/512),

@@ -156,7 +156,7 @@ func (s *stream) testEvent(e event) {
 		p = newPkg(cut(clean(e.Package), maxID))
 		p.verbose = true
 		s.json[e.Package] = p
-		s.pkgs = append(s.pkgs, p)
+		s.addPkg(p)
 		s.unclosed++
 	}
 	if e.Test == "" {

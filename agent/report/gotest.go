@@ -97,6 +97,15 @@ func (s *stream) problem(text string) {
 
 func newPkg(path string) *pkg { return &pkg{path: path, tests: map[string]*test{}} }
 
+// addPkg is where the number of packages is bounded.
+func (s *stream) addPkg(p *pkg) {
+	if len(s.pkgs) >= maxPkgs {
+		s.dropped = true
+		return
+	}
+	s.pkgs = append(s.pkgs, p)
+}
+
 // begin starts a run of a test, and is where the number of tests is bounded.
 func (s *stream) begin(p *pkg, name string) *test {
 	t := &test{name: testName(name)}

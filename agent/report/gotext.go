@@ -129,7 +129,7 @@ func (s *stream) lateReport(line string) (r reportLine, ok bool) {
 func (s *stream) newTextPkg() {
 	s.cur = newPkg("")
 	s.cur.verbose = verboseGoTest.MatchString(s.run.Command)
-	s.pkgs = append(s.pkgs, s.cur)
+	s.addPkg(s.cur)
 	s.sawText, s.block = true, nil
 }
 

@@ -15,6 +15,7 @@ const (
 	maxTrace   = 8 << 10
 	maxID      = 4 << 10
 	maxTests   = 250_000
+	maxPkgs    = 20_000
 	maxBlocks  = 10_000
 	maxProblem = 50
 )

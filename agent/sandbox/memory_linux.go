@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,20 +11,15 @@ import (
 // still allows where that is less.
 func freeMemory() int64 {
 	free := int64(8 << 30) // an honest guess where the kernel tells nothing
-	if b, err := os.ReadFile("/proc/meminfo"); err == nil {
-		for line := range bytes.Lines(b) {
-			if f := strings.Fields(string(line)); len(f) >= 2 && f[0] == "MemAvailable:" {
-				if kb, err := strconv.ParseInt(f[1], 10, 64); err == nil {
-					free = kb << 10
-				}
-			}
-		}
+	if kb := readField("/proc/meminfo", "MemAvailable"); kb > 0 {
+		free = kb << 10
 	}
 	groups, _ := os.ReadFile("/proc/self/cgroup")
 	return min(free, groupRoom("/sys/fs/cgroup", string(groups)))
 }
 
 // groupRoom is what the control groups named in a /proc/PID/cgroup file leave, the largest number if they set no limit.
+// Cached file pages that nobody used lately count as free: the kernel drops them first.
 // https://man7.org/linux/man-pages/man7/cgroups.7.html
 func groupRoom(root, groups string) int64 {
 	const none = int64(1) << 62
@@ -35,17 +29,17 @@ func groupRoom(root, groups string) int64 {
 		if len(f) != 3 {
 			continue
 		}
-		dir, limit, used := filepath.Join(root, f[2]), "memory.max", "memory.current"
+		dir, limit, used, idle := filepath.Join(root, f[2]), "memory.max", "memory.current", "inactive_file"
 		switch {
 		case f[1] == "memory":
-			dir, limit, used = filepath.Join(root, "memory", f[2]), "memory.limit_in_bytes", "memory.usage_in_bytes"
+			dir, limit, used, idle = filepath.Join(root, "memory", f[2]), "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
 		case f[1] != "":
 			continue
 		}
 		l, okLimit := readNumber(filepath.Join(dir, limit))
 		u, okUsed := readNumber(filepath.Join(dir, used))
 		if okLimit && okUsed && l < none {
-			room = min(room, max(l-u, 0))
+			room = min(room, max(l-u+readField(filepath.Join(dir, "memory.stat"), idle), 0))
 		}
 	}
 	return room
@@ -58,4 +52,20 @@ func readNumber(path string) (int64, bool) {
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
 	return n, err == nil
+}
+
+// readField is the number after a name in a file of "name number" lines, 0 if it is not there.
+func readField(path, name string) int64 {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(b)) {
+		if f := strings.Fields(line); len(f) >= 2 && strings.TrimSuffix(f[0], ":") == name {
+			if n, err := strconv.ParseInt(f[1], 10, 64); err == nil {
+				return n
+			}
+		}
+	}
+	return 0
 }

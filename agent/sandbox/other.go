@@ -38,11 +38,11 @@ func probe(string, io.Writer) int { return 125 }
 
 // run runs the command in a process group of its own and kills the group at the end.
 func (s *Sandbox) run(ctx context.Context, c Command) (res Result, err error) {
-	tmp, err := os.MkdirTemp(s.tmp, "redraft-run-")
+	tmp, remove, err := runDir(s.tmp)
 	if err != nil {
-		return Result{}, fmt.Errorf("make a temporary folder: %w", err)
+		return Result{}, err
 	}
-	defer func() { err = errors.Join(err, removeAll(tmp)) }()
+	defer func() { err = errors.Join(err, remove()) }()
 	path, err := lookPath(c)
 	if err != nil {
 		return Result{Exit: 127, Stderr: []byte("redraft: " + err.Error() + "\n")}, nil

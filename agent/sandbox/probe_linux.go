@@ -84,11 +84,11 @@ func loopback() error {
 // prove runs the probe in the tier and believes nothing that it did not see: what must fail inside was seen to work
 // outside first, and what must land is looked for afterwards.
 func (s *Sandbox) prove() error {
-	dir, err := os.MkdirTemp(s.tmp, "redraft-probe-")
+	dir, remove, err := runDir(s.tmp)
 	if err != nil {
-		return fmt.Errorf("make a folder for the probe: %w", err)
+		return err
 	}
-	defer removeAll(dir)
+	defer remove()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("listen for the probe: %w", err)

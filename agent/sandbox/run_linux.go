@@ -22,11 +22,11 @@ func (s *Sandbox) run(ctx context.Context, c Command) (res Result, err error) {
 	if c.Memory <= 0 {
 		c.Memory = freeMemory() / 4 * 3
 	}
-	tmp, err := os.MkdirTemp(s.tmp, "redraft-run-")
+	tmp, remove, err := runDir(s.tmp)
 	if err != nil {
-		return Result{}, fmt.Errorf("make a temporary folder: %w", err)
+		return Result{}, err
 	}
-	defer func() { err = errors.Join(err, removeAll(tmp)) }()
+	defer func() { err = errors.Join(err, remove()) }()
 	o, argv, err := s.plan(c, tmp)
 	if err != nil {
 		return Result{}, err

@@ -90,6 +90,7 @@ func Open(opt Options) (*Sandbox, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the sandbox: %w", err)
 	}
+	reapRuns(tmp)
 	var lacks []string
 	for _, tier := range candidates(opt) {
 		s := &Sandbox{tier: tier, tmp: tmp}

@@ -162,11 +162,24 @@ func (b baseMaker) golang(ctx context.Context, args ...string) ([]byte, error) {
 
 // overlay is env with own entries put over it.
 func overlay(env, own []string) []string {
-	out := slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
-		key, _, _ := strings.Cut(kv, "=")
-		return slices.ContainsFunc(own, func(o string) bool { return strings.HasPrefix(o, key+"=") })
-	})
+	var out []string
+	for _, kv := range env {
+		key, value, _ := strings.Cut(kv, "=")
+		if slices.ContainsFunc(own, func(o string) bool { return strings.HasPrefix(o, key+"=") }) {
+			continue
+		}
+		if key == "GOFLAGS" {
+			kv = key + "=" + strings.Join(slices.DeleteFunc(strings.Fields(value), ofModule), " ")
+		}
+		out = append(out, kv)
+	}
 	return append(out, own...)
+}
+
+// ofModule says whether a build flag speaks of the repository's own module, which is not here.
+func ofModule(flag string) bool {
+	name, _, _ := strings.Cut(strings.TrimLeft(flag, "-"), "=")
+	return slices.Contains([]string{"mod", "modfile", "overlay", "json", "run", "pgo"}, name)
 }
 
 func firstLine(b []byte) string {

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"context"
 	"io/fs"
 	"os"
@@ -68,17 +67,8 @@ func (w *warden) over() string {
 // fairShare is a process's memory with shared pages divided among who shares them; all of them where the kernel
 // does not say.
 func fairShare(p process, page int64) int64 {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(p.pid) + "/smaps_rollup")
-	if err != nil {
-		return p.rss * page
-	}
-	for line := range bytes.Lines(b) {
-		if f := bytes.Fields(line); len(f) >= 2 && string(f[0]) == "Pss:" {
-			kb, err := strconv.ParseInt(string(f[1]), 10, 64)
-			if err == nil {
-				return kb << 10
-			}
-		}
+	if kb := readField("/proc/"+strconv.Itoa(p.pid)+"/smaps_rollup", "Pss"); kb > 0 {
+		return kb << 10
 	}
 	return p.rss * page
 }

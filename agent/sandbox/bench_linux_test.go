@@ -1,0 +1,53 @@
+package sandbox
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+)
+
+// BenchmarkCost runs true in turn under bare bubblewrap with the same mounts' worth of work left out, and in both
+// tiers, and reports how many times the bare launcher's time each tier takes.
+//
+//	go test -run=^$ -bench=Cost ./agent/sandbox
+func BenchmarkCost(b *testing.B) {
+	bwrap, err := findBubblewrap()
+	if err != nil {
+		b.Skipf("REFUSED: %v", err)
+	}
+	boxes := map[Tier]*Sandbox{}
+	for _, tier := range confining {
+		if boxes[tier], err = Open(Options{Tier: tier}); err != nil {
+			b.Skipf("REFUSED: %v", err)
+		}
+	}
+	dir := b.TempDir()
+	c := Command{Argv: []string{"true"}, Dir: dir, Write: []string{dir}, Env: []string{"PATH=/usr/bin:/bin"}}
+	bare := []string{"--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--ro-bind", "/usr", "/usr"}
+	for _, d := range systemDirs[1:] {
+		bare = append(bare, systemBind(d)...)
+	}
+	bare = append(bare, "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--bind", dir, dir, "true")
+	var spent [4]time.Duration
+	clock := func(i int, run func() error) {
+		start := time.Now()
+		if err := run(); err != nil {
+			b.Fatal(err)
+		}
+		spent[i] += time.Since(start)
+	}
+	for b.Loop() {
+		clock(0, func() error { return exec.Command(bwrap, bare...).Run() })
+		for i, tier := range confining {
+			clock(i+1, func() error { _, err := boxes[tier].Run(b.Context(), c); return err })
+		}
+		clock(3, func() error { return exec.Command(os.Args[0], "-test.run=^$").Run() })
+	}
+	b.ReportMetric(float64(spent[0].Microseconds())/float64(b.N)/1000, "bare-bwrap-ms")
+	b.ReportMetric(float64(spent[1].Microseconds())/float64(b.N)/1000, "bubblewrap-ms")
+	b.ReportMetric(float64(spent[2].Microseconds())/float64(b.N)/1000, "landlock-ms")
+	b.ReportMetric(float64(spent[3].Microseconds())/float64(b.N)/1000, "own-start-ms")
+	b.ReportMetric(float64(spent[1])/float64(spent[0]), "bubblewrap/bare")
+	b.ReportMetric(float64(spent[2])/float64(spent[0]), "landlock/bare")
+}

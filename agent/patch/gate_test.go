@@ -324,7 +324,7 @@ func text(r *rand.Rand) []byte {
 // TestDiffRoundTrip holds that Gate reads out of a diff exactly the change that Diff wrote into it.
 func TestDiffRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 4000 {
+	for range 1200 {
 		root := fstest.MapFS{}
 		var c patch.Change
 		for _, name := range []string{"a b.txt", "d/é.txt", "e.txt", "f/g/h.txt"} {
@@ -351,7 +351,7 @@ func TestDiffRoundTrip(t *testing.T) {
 // TestNarrowing holds that a range edit gives the text with those lines swapped and no other byte touched.
 func TestNarrowing(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for range 4000 {
+	for range 2000 {
 		old := bytes.ReplaceAll(bytes.TrimPrefix(text(r), []byte("\ufeff")), []byte("\r\n"), []byte("\n"))
 		body := bytes.ReplaceAll(bytes.TrimPrefix(text(r), []byte("\ufeff")), []byte("\r\n"), []byte("\n"))
 		lines := strings.SplitAfter(string(old), "\n")

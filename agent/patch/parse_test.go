@@ -204,10 +204,10 @@ func TestParseDiffFence(t *testing.T) {
 
 func TestParseIsBounded(t *testing.T) {
 	for name, answer := range map[string]string{
-		"openers":  strings.Repeat("```go\n", 1<<17),
-		"headers":  strings.Repeat("# edit: a :: b\n", 1<<16),
+		"openers":  strings.Repeat("```go\n", 1<<15),
+		"headers":  strings.Repeat("# edit: a :: b\n", 1<<13),
 		"leaders":  strings.Repeat("*", 1<<20),
-		"edits":    strings.Repeat("# edit: a :: b\n```\nx\n```\n", 40000),
+		"edits":    strings.Repeat("# edit: a :: b\n```\nx\n```\n", 5000),
 		"searches": strings.Repeat("<<<<<<< SEARCH\n", 1<<16),
 	} {
 		t.Run(name, func(t *testing.T) {

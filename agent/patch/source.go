@@ -164,19 +164,31 @@ func (s *source) noFit(e Edit, what string) *Slip {
 		"Copy the lines exactly as they stand in the file, with enough of them around to be unmistakable, or address them as in `L3-L9`.")
 }
 
-// places gives the lines at which want stands in all, compared as seen through a filter.
+// places gives the lines at which want stands in all, compared as seen through a filter; the first few are enough.
 func places(all, want []string, see func(string) string) []int {
+	text, old := seen(all, see), seen(want, see)
 	var found []int
-	for i := 0; i+len(want) <= len(all); i++ {
-		j := 0
-		for j < len(want) && see(all[i+j]) == see(want[j]) {
-			j++
+	for at, line := 0, 1; len(found) < 8; {
+		i := strings.Index(text[at:], old)
+		if i < 0 {
+			break
 		}
-		if j == len(want) {
-			found = append(found, i+1)
-		}
+		line += strings.Count(text[at:at+i], "\n")
+		found = append(found, line)
+		at, line = at+i+1, line+1
 	}
 	return found
+}
+
+// seen joins lines so that a match begins and ends with one.
+func seen(lines []string, see func(string) string) string {
+	var b strings.Builder
+	b.WriteByte('\n')
+	for _, l := range lines {
+		b.WriteString(see(l))
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 // keepContext gives the new lines, with the file's own in place of those that the model only repeated.

@@ -110,14 +110,7 @@ func leaf(e fs.DirEntry, name string) (*node, error) {
 	case !t.IsRegular():
 		return nil, fmt.Errorf("%q is neither a file nor a folder nor a link", name)
 	}
-	info, err := e.Info()
-	if err != nil {
-		return nil, err
-	}
-	if info.Mode()&0o100 != 0 {
-		return &node{path: name, mode: "100755"}, nil
-	}
-	return &node{path: name, mode: "100644"}, nil
+	return &node{path: name, mode: "100644"}, nil // hashOpen knows better
 }
 
 // hashFiles hashes all files, several at a time: reading is mostly waiting.
@@ -159,6 +152,9 @@ func (n *node) hashOpen(f fs.File) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
+	}
+	if info.Mode()&0o100 != 0 {
+		n.mode = "100755"
 	}
 	h := sha1.New()
 	fmt.Fprintf(h, "blob %d\x00", info.Size())

@@ -295,15 +295,29 @@ func (s *stream) blockOf(p *pkg) *block {
 		b.claimed = true
 		return b
 	}
-	var other *block
+	if s.byPkg == nil {
+		s.indexBlocks()
+	}
+	if b := s.byPkg[p.path]; b != nil {
+		b.claimed = true
+		return b
+	}
+	return s.byPkg[""]
+}
+
+// indexBlocks finds the first block of each package by its path, by the path of the package whose tests it was
+// compiled for, and by that of an external test package; the first block that says anything stands under "".
+func (s *stream) indexBlocks() {
+	s.byPkg = map[string]*block{}
 	for _, b := range s.blocks {
-		if b.pkg == p.path || b.variant == p.path || b.pkg == p.path+"_test" {
-			b.claimed = true
-			return b
+		names := []string{b.pkg, b.variant, strings.TrimSuffix(b.pkg, "_test")}
+		if len(b.text) > 0 {
+			names = append(names, "")
 		}
-		if other == nil && len(b.text) > 0 {
-			other = b
+		for i, name := range names {
+			if s.byPkg[name] == nil && (name != "" || i == 3) {
+				s.byPkg[name] = b
+			}
 		}
 	}
-	return other
 }

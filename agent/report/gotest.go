@@ -22,8 +22,9 @@ type stream struct {
 	loose    capture         // text since the last package ended that belongs to nobody yet
 	blocks   []*block        // what compilers and vet said
 	byID     map[string]*block
-	block    *block // block that text lines go on; nil outside
-	vetJSON  []byte // lines of a go vet -json object being collected; nil outside
+	byPkg    map[string]*block // made once all is read
+	block    *block            // block that text lines go on; nil outside
+	vetJSON  []byte            // lines of a go vet -json object being collected; nil outside
 	vets     []Result
 	tail     []byte // last lines of the output, for when no reader understood it
 	goLines  capture

@@ -108,9 +108,6 @@ func (s *Store) forward(ctx context.Context, p place, head, sha, scratch string)
 // noFilters refuses a commit that changes a file which a filter of the operator's stands before: without the
 // filter the file on disk would be wrong, and with it a program would run.
 func (l *lens) noFilters(ctx context.Context, head, sha string) error {
-	if err := l.attributes(false); err != nil {
-		return err
-	}
 	changed, err := l.changed(ctx, head, sha)
 	if err != nil {
 		return err
@@ -125,7 +122,7 @@ func (l *lens) noFilters(ctx context.Context, head, sha string) error {
 			return notClean(sha, fmt.Sprintf("%q goes through the filter %q", fields[i-2], v))
 		}
 	}
-	return l.attributes(true)
+	return nil
 }
 
 func (l *lens) changed(ctx context.Context, head, sha string, flags ...string) ([]byte, error) {

@@ -265,3 +265,35 @@ func TestCancelled(t *testing.T) {
 		t.Errorf("mirror: %v", err)
 	}
 }
+
+// A git child that outlives us holds on to our locks, so that nobody clears away what it still writes.
+func TestLocksOutliveUs(t *testing.T) {
+	if _, err := os.Stat("/proc/self/fd"); err != nil {
+		t.Skip("REFUSED: no /proc to see a child's descriptors in")
+	}
+	seen := filepath.Join(t.TempDir(), "seen")
+	body := `for a; do case $a in add|fetch|pack-objects|write-tree) echo "$a" $(for f in /proc/$$/fd/*; do readlink $f; done) >> '` + seen + `';; esac; done; exec '` + openGit(t).Path() + `' "$@"`
+	g, err := OpenGit(fakeGit(t, t.TempDir(), body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(g, filepath.Join(t.TempDir(), "state"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cycle(t.Context(), s, repository(t, map[string]string{"a.txt": "a\n"}), 0); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(seen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.SplitSeq(strings.TrimSpace(string(b)), "\n") {
+		if !strings.Contains(line, ".guard") || strings.HasPrefix(line, "add") && !strings.Contains(line, ownerFile) {
+			t.Errorf("a child without its lock: %s", line)
+		}
+	}
+	if n := strings.Count(string(b), "\n"); n != 4 {
+		t.Errorf("%d children seen, want 4:\n%s", n, b)
+	}
+}

@@ -41,20 +41,20 @@ func newLens(ctx context.Context, git *Git, p place, head, dir string) (*lens, e
 			return nil, err
 		}
 	}
-	if err := l.attributes(true); err != nil {
+	if err := l.attributes(); err != nil {
 		return nil, err
 	}
 	return l, l.readValues(ctx)
 }
 
-// attributes gives the lens the checkout's own attributes, with every filter taken off or left on.
-func (l *lens) attributes(noFilters bool) error {
+// attributes gives the lens the checkout's own attributes. A filter that they name is one that the lens does not have.
+func (l *lens) attributes() error {
 	text, err := readSmall(filepath.Join(l.place.common, "info", "attributes"), 1<<20)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	if noFilters {
-		text = append(text, "\n* -filter\n"...)
+	if err != nil {
+		return err
 	}
 	return os.WriteFile(filepath.Join(l.dir, "info", "attributes"), text, 0o600)
 }

@@ -320,6 +320,30 @@ func TestPackObjectsHook(t *testing.T) {
 	}
 }
 
+// What serves a fetch is started by git, which strips the hardening from its environment.
+func TestServerIsHardened(t *testing.T) {
+	real := openGit(t)
+	seen := filepath.Join(t.TempDir(), "seen")
+	g, err := OpenGit(fakeGit(t, t.TempDir(), `[ "$1" = upload-pack ] && env > '`+seen+`'; exec '`+real.Path()+`' "$@"`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(g, filepath.Join(t.TempDir(), "state"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mirrorOf(t, s, repository(t, map[string]string{"a.txt": "a\n"}))
+	b, err := os.ReadFile(seen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"GIT_ALLOW_PROTOCOL=none", fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(hardening)), "GIT_CONFIG_KEY_0=" + hardening[0][0], "GIT_NO_LAZY_FETCH=1", "GIT_CONFIG_NOSYSTEM=1"} {
+		if !strings.Contains(string(b), want+"\n") {
+			t.Errorf("it is not given %s", want)
+		}
+	}
+}
+
 // A mirror has objects of its own: one that borrows them reads whatever the repository points at, and breaks with it.
 func TestAlternates(t *testing.T) {
 	origin := repository(t, map[string]string{"a.txt": "a\n"})

@@ -141,7 +141,7 @@ func (o *Oracle) run(ctx context.Context, q request) (Run, error) {
 		Truncated: res.Truncated, Refused: res.Refused, Seconds: res.Wall.Seconds(), Seed: q.seed, TZ: q.tz,
 	}}
 	r.Report = report.Read(report.Run{
-		Command: command, Dir: q.dir, Module: o.Module, Stdout: res.Stdout, Stderr: res.Stderr, Exit: res.Exit,
+		Command: command, Dir: q.dir, Subdir: slash(sub), Module: o.Module, Stdout: res.Stdout, Stderr: res.Stderr, Exit: res.Exit,
 		Signal: res.Signal, Limit: res.Limit, Truncated: res.Truncated, Refused: res.Refused, Duration: res.Wall,
 	})
 	if !q.keep {

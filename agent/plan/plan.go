@@ -51,6 +51,15 @@ type Set struct {
 	Fingerprint string  `json:"fingerprint"` // sha256 hex over commands and the blobs of the scripts they name
 }
 
+// AllScripts are the files of the tree that the checks execute.
+func (s Set) AllScripts() []string {
+	var out []string
+	for _, c := range s.Checks {
+		out = append(out, c.Scripts...)
+	}
+	return out
+}
+
 // File is what .github/redraft.yml says, decoded and checked. What it leaves out is the zero value.
 type File struct {
 	Version     int

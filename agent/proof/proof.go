@@ -52,6 +52,15 @@ type Policy struct {
 	Links       map[string]string // submodules of the root, path to commit
 }
 
+// MaxRisk is the highest class that any proof may have: tests, the oracle and CI are never touched.
+const MaxRisk = patch.R2
+
+// PatchPolicy is the one policy of edits of a job, the same for the process that repairs and the one that admits:
+// further protected globs, paths opened by the default branch, scripts that the checks execute, limits (0 for the default).
+func PatchPolicy(protect, allow, scripts []string, files, lines int) patch.Policy {
+	return patch.Policy{Protect: protect, Allow: allow, Oracle: scripts, Files: files, Lines: lines}
+}
+
 // Refusal is why evidence was not admitted.
 type Refusal struct {
 	Code string // evidence_missing, evidence_tampered, evidence_invalid, source_changed_after_run, plan_changed, sandbox_too_weak, gate, risk, not_proven
@@ -209,7 +218,7 @@ func recordedRuns(evidence fs.FS, receipt Receipt) ([]Recorded, error) {
 		}
 		r, err := ReadRun(evidence, path.Dir(name))
 		if err != nil {
-			return nil, refuse("evidence_invalid", "%s: %v", name, err)
+			return nil, missing(err, name)
 		}
 		if r.Folder() != path.Dir(name) {
 			return nil, refuse("evidence_tampered", "%s says that it is %s", name, r.Folder())

@@ -129,7 +129,7 @@ func ReadRun(evidence fs.FS, folder string) (Recorded, error) {
 		return r, err
 	}
 	r.Report = report.Read(report.Run{
-		Command: r.Command, Dir: r.Place, Module: r.Module, Stdout: stdout, Stderr: stderr,
+		Command: r.Command, Dir: r.Place, Subdir: r.Dir, Module: r.Module, Stdout: stdout, Stderr: stderr,
 		Exit: r.Exit, Signal: r.Signal, Limit: r.Limit, Truncated: r.Truncated, Refused: r.Refused,
 		Duration: time.Duration(r.Seconds * float64(time.Second)),
 	})

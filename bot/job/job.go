@@ -15,7 +15,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/redraft-dev/redraft/agent/patch"
 	"github.com/redraft-dev/redraft/agent/plan"
 	"github.com/redraft-dev/redraft/agent/proof"
 	"github.com/redraft-dev/redraft/agent/redact"
@@ -40,6 +39,7 @@ type Job struct {
 	Dir       string        // folder below the root that Command was typed in; "." if empty
 	Timeout   time.Duration // of one run of a check, over what is found; as found if zero
 	Getenv    func(string) string
+	Outside   []string // folders that hold repository files: no tool is taken from there
 	Evidence  string   // absolute directory, made if absent
 	State     string   // absolute directory kept between jobs
 	Sandboxes []string // tiers whose proofs are admitted
@@ -144,7 +144,7 @@ func (j Job) prepare(ctx context.Context, rec *trace.Recorder, tree *worktree.Tr
 	if spec.Check == "" {
 		spec.Check = set.Checks[0].ID
 	}
-	needs, err := plan.Toolchain(ctx, set, j.Getenv)
+	needs, err := plan.Toolchain(ctx, set, j.Getenv, j.Outside...)
 	if err != nil {
 		return spec, set, fmt.Errorf("find the toolchain: %w", err)
 	}
@@ -171,6 +171,7 @@ func (j Job) find(root fs.FS) (set plan.Set, err error) {
 	if j.Command != "" {
 		if set, err = plan.FromCommand(root, j.Command); err == nil && j.Dir != "" {
 			set.Checks[0].Dir = j.Dir
+			set.Checks[0].Scripts = plan.Scripts(root, j.Dir, j.Command)
 		}
 	} else {
 		set, err = plan.Find(root)
@@ -203,7 +204,7 @@ func (j Job) admit(ctx context.Context, rec *trace.Recorder, spec trace.Job, set
 	defer evidence.Close()
 	p, err := proof.Admit(evidence.FS(), root, proof.Policy{
 		Root: spec.Root, RootTree: spec.RootTree, Base: spec.Base, Fingerprint: set.Fingerprint, Sandboxes: j.Sandboxes,
-		Patch: Gate(spec, set), Risk: patch.Class(2), Links: spec.Links,
+		Patch: proof.PatchPolicy(spec.Protect, spec.Allow, set.AllScripts(), spec.Limits.Files, spec.Limits.Lines), Risk: proof.MaxRisk, Links: spec.Links,
 	})
 	var no *proof.Refusal
 	if errors.As(err, &no) {
@@ -238,15 +239,6 @@ func (j Job) end(ctx context.Context, rec *trace.Recorder, p *proof.Proof, out O
 	}
 	out.Where, out.Commit = where, commit
 	return out, rec.Add(0, trace.TypeDraft, trace.DraftData{State: "opened", Where: where, Commit: commit})
-}
-
-// Gate is the patch policy of a job: the same for the process that repairs and the one that admits.
-func Gate(spec trace.Job, set plan.Set) patch.Policy {
-	p := patch.Policy{Protect: spec.Protect, Allow: spec.Allow, Files: spec.Limits.Files, Lines: spec.Limits.Lines}
-	for _, c := range set.Checks {
-		p.Oracle = append(p.Oracle, c.Scripts...)
-	}
-	return p
 }
 
 // NewID is a job's id: its start, so that a folder listing is in order, and a random part.

@@ -253,7 +253,7 @@ func (s *setting) job(a *app, f fixFlags, trigger string, onEvent func(trace.Eve
 		exe = os.Args[0]
 	}
 	j := job.Job{
-		Mirror: s.mirror, Exe: []string{exe}, Command: s.command, Dir: s.repo.Prefix, Timeout: f.timeout, Getenv: a.getenv, Evidence: s.evidence, State: s.state,
+		Mirror: s.mirror, Exe: []string{exe}, Command: s.command, Dir: s.repo.Prefix, Timeout: f.timeout, Getenv: a.getenv, Outside: []string{s.repo.Dir}, Evidence: s.evidence, State: s.state,
 		Sandboxes: []string{string(sandbox.Bubblewrap), string(sandbox.Landlock)}, Cleaner: a.clean, OnEvent: onEvent,
 		End: job.Branch{Mirror: s.mirror, Repo: s.repo.Dir, Clean: a.clean},
 		Spec: trace.Job{

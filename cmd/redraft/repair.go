@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -20,9 +21,9 @@ import (
 	"github.com/redraft-dev/redraft/agent/model"
 	"github.com/redraft-dev/redraft/agent/oracle"
 	"github.com/redraft-dev/redraft/agent/plan"
+	"github.com/redraft-dev/redraft/agent/proof"
 	"github.com/redraft-dev/redraft/agent/sandbox"
 	"github.com/redraft-dev/redraft/agent/trace"
-	"github.com/redraft-dev/redraft/bot/job"
 	"github.com/redraft-dev/redraft/worktree"
 )
 
@@ -115,7 +116,7 @@ func assemble(ctx context.Context, j trace.Job, rec *trace.Recorder) (ag *agent.
 	}
 	o := &oracle.Oracle{
 		Box: box, Check: set.Checks[i], Needs: needs, Root: root, Module: modulePath(j.Trees.Root, set.Checks[i].Dir),
-		Policy: job.Gate(j, set), Links: j.Links, Scratch: j.Scratch, Seed: j.Seed, Keep: agent.Keep(j.Evidence),
+		Policy: proof.PatchPolicy(j.Protect, j.Allow, set.AllScripts(), j.Limits.Files, j.Limits.Lines), Links: j.Links, Scratch: j.Scratch, Seed: j.Seed, Keep: agent.Keep(j.Evidence),
 		Trees: &worktree.Copies{From: j.Trees.Root, Into: fresh},
 	}
 	o.OnRun = func(r oracle.Run) { _ = rec.Add(0, trace.TypeRun, agent.RunData(r)) } // a failing trace is noticed at the next verdict
@@ -194,5 +195,5 @@ func width(j trace.Job) int {
 
 func candidate(t mechanic.Try) trace.CandidateData {
 	c := t.Candidate
-	return trace.CandidateData{Edit: c.Why, File: c.File, Line: c.Line, Score: c.Score, Got: string(t.Outcome)}
+	return trace.CandidateData{Edit: strings.TrimSuffix(c.Why, "."), File: c.File, Line: c.Line, Score: c.Score, Got: string(t.Outcome)}
 }

@@ -35,7 +35,7 @@ func (c *coded) Error() string {
 func (c *coded) Unwrap() error { return c.err }
 
 func usage(format string, a ...any) error { return &coded{exitUsage, fmt.Errorf(format, a...)} }
-func ourSide(err error) error              { return &coded{exitFailed, err} }
+func ourSide(err error) error             { return &coded{exitFailed, err} }
 func stopped() error                      { return &coded{code: exitStopped} }
 
 // app is the surroundings of one command line.

@@ -163,7 +163,7 @@ func (s *screen) candidate(d trace.CandidateData) {
 	s.tries++
 	if d.Got == "green" {
 		s.green++
-		s.at("try %d: %s at %s:%d turns the failing tests green", s.tries, d.Edit, d.File, d.Line)
+		s.at("small edit %d turns the failing tests green: %s", s.tries, d.Edit)
 	} else if s.tries%25 == 0 {
 		s.at("%d small edits tried", s.tries)
 	}
@@ -177,7 +177,7 @@ func (s *screen) closing(set *setting, out job.Outcome) {
 	}
 	if out.Proof != nil {
 		s.printf("\n%s\n", out.Proof.Diff())
-		s.printf("%s\n", trace.ProofTable(s.last()))
+		s.printf("%s", trace.ProofTable(s.last()))
 	}
 	s.printf("\n%s: %s\n", out.Stop.Reason, out.Stop.Text)
 	if out.Stop.Next != "" {

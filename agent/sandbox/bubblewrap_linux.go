@@ -10,22 +10,31 @@ import (
 const shimPath = "/redraft-shim"
 
 // bubblewrapArgs is the launcher's command line. It is started with an empty environment: --clearenv would leave the
-// caller's in /proc/1/environ. The sandbox's own root is sealed last, so that nothing can be written but what was
-// given.
-func bubblewrapArgs(bwrap string, c Command, tmp string, shim []string) ([]string, error) {
-	args := []string{bwrap, "--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--as-pid-1",
+// caller's in /proc/1/environ. All of /proc is read-only: to the kernel the user root is root in here too, whatever
+// its capabilities, and may set what lies in /proc/sys for the whole machine. The sandbox's own root is sealed last, so that nothing can be written but what was
+// given. The files returned are for the launcher, from descriptor firstFileFD up: it copies them, since a mount for each
+// would take longer than all the rest.
+func bubblewrapArgs(bwrap string, c Command, tmp string, shim []string) (args []string, files []*os.File, err error) {
+	args = []string{bwrap, "--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--as-pid-1",
 		"--cap-drop", "ALL", "--hostname", "localhost"}
 	for _, dir := range systemDirs {
 		args = append(args, systemBind(dir)...)
 	}
-	for _, file := range existing(systemFiles) {
-		args = append(args, "--ro-bind", file, file)
+	for _, path := range systemFiles {
+		f, dir := openSystem(path)
+		switch {
+		case dir:
+			args = append(args, "--ro-bind", path, path)
+		case f != nil:
+			args = append(args, "--perms", "0644", "--file", strconv.Itoa(firstFileFD+len(files)), path)
+			files = append(files, f)
+		}
 	}
-	args = append(args, "--proc", "/proc", "--dev", "/dev", "--size", strconv.FormatInt(c.Memory, 10), "--tmpfs", "/dev/shm",
+	args = append(args, "--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", "--size", strconv.FormatInt(c.Memory, 10), "--tmpfs", "/dev/shm",
 		"--remount-ro", "/dev", "--bind", tmp, "/tmp")
 	mounts, err := binds(c)
 	if err != nil {
-		return nil, err
+		return nil, files, err
 	}
 	for _, b := range mounts {
 		how := "--ro-bind"
@@ -35,7 +44,20 @@ func bubblewrapArgs(bwrap string, c Command, tmp string, shim []string) ([]strin
 		args = append(args, how, b.from, b.to)
 	}
 	args = append(args, "--ro-bind", shim[0], shimPath, "--remount-ro", "/", "--chdir", "/", "--", shimPath)
-	return append(append(args, shim[1:]...), shimMarker), nil
+	return append(append(args, shim[1:]...), shimMarker), files, nil
+}
+
+// openSystem opens a regular file, or says that the path is a folder. It is nil and false for what this machine lacks.
+func openSystem(path string) (*os.File, bool) {
+	fi, err := os.Stat(path)
+	if err != nil || !fi.Mode().IsRegular() {
+		return nil, err == nil && fi.IsDir()
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, false
+	}
+	return f, false
 }
 
 // systemBind gives one folder of the machine, as the link it is where it is one.

@@ -15,13 +15,11 @@ var systemDirs = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "
 // machine-wide configuration of git, pip or npm, where tokens live.
 var systemFiles = []string{
 	"/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/hosts", "/etc/host.conf", "/etc/gai.conf",
-	"/etc/services", "/etc/protocols", "/etc/networks", "/etc/rpc",
-	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives",
-	"/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ssl/cert.pem", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted", "/etc/ca-certificates",
-	"/etc/localtime", "/etc/timezone", "/etc/mime.types", "/etc/magic", "/etc/os-release", "/etc/debian_version",
-	"/etc/locale.alias", "/etc/locale.conf", "/etc/terminfo", "/etc/inputrc", "/etc/login.defs", "/etc/xml", "/etc/sgml", "/etc/fonts",
-	"/etc/perl", "/etc/python3", "/etc/python3.11", "/etc/python3.12", "/etc/python3.13", "/etc/maven",
-	"/etc/java-11-openjdk", "/etc/java-17-openjdk", "/etc/java-21-openjdk", "/etc/crypto-policies",
+	"/etc/services", "/etc/protocols", "/etc/networks", "/etc/rpc", "/etc/ld.so.cache", "/etc/ld.so.conf",
+	"/etc/ssl/openssl.cnf", "/etc/ssl/cert.pem", "/etc/localtime", "/etc/timezone", "/etc/mime.types", "/etc/magic",
+	"/etc/os-release", "/etc/debian_version", "/etc/locale.alias", "/etc/locale.conf", "/etc/login.defs",
+	"/etc/alternatives", "/etc/ssl/certs", "/etc/pki/tls/certs", "/etc/pki/ca-trust/extracted", "/etc/fonts",
+	"/etc/crypto-policies", "/etc/maven", "/etc/java-11-openjdk", "/etc/java-17-openjdk", "/etc/java-21-openjdk",
 }
 
 // procFiles tell of the machine, not of its processes. Under Landlock these alone of /proc are readable: command

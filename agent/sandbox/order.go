@@ -51,4 +51,6 @@ type ending struct {
 const (
 	orderFD  = 3
 	endingFD = 4
+
+	firstFileFD = 5 // of files that a launcher reads; they do not reach the shim
 )

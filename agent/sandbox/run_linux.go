@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -27,35 +28,35 @@ func (s *Sandbox) run(ctx context.Context, c Command) (res Result, err error) {
 		return Result{}, err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	o, argv, err := s.plan(c, tmp)
-	if err != nil {
+	l := &launch{out: capture{max: c.Output}, err: capture{max: c.Output}}
+	defer func() { l.files.close() }()
+	if l.order, l.argv, l.files, err = s.plan(c, tmp); err != nil {
 		return Result{}, err
 	}
-	l := &launch{order: o, argv: argv, out: capture{max: c.Output}, err: capture{max: c.Output}}
 	return l.run(ctx, c.Stdin)
 }
 
-// plan is the order for the shim and the command line that starts it.
-func (s *Sandbox) plan(c Command, tmp string) (order, []string, error) {
-	o := order{Tier: s.tier, Argv: c.Argv, Dir: c.Dir, Network: c.Network, Wall: c.Wall, Memory: c.Memory, Pids: c.Pids, Disk: c.Disk}
-	argv := append(append([]string{}, s.shim...), shimMarker)
-	var err error
+// plan is the order for the shim, and the command line that starts it with the files that the launcher reads.
+func (s *Sandbox) plan(c Command, tmp string) (o order, argv []string, files pipes, err error) {
+	o = order{Tier: s.tier, Argv: c.Argv, Dir: c.Dir, Network: c.Network, Wall: c.Wall, Memory: c.Memory, Pids: c.Pids, Disk: c.Disk}
 	if s.tier == Bubblewrap {
 		o.Env, o.Shm, o.Watch = c.env("/tmp"), "/dev/shm", append([]string{"/tmp"}, c.Write...)
-		argv, err = bubblewrapArgs(s.bwrap, c, tmp, s.shim)
-		return o, argv, err
+		argv, files, err = bubblewrapArgs(s.bwrap, c, tmp, s.shim)
+		return o, argv, files, err
 	}
+	argv = append(slices.Clone(s.shim), shimMarker)
 	o.Env, o.Watch = c.env(tmp), append([]string{tmp}, c.Write...)
 	if s.tier == Landlock {
 		o.Grants, err = grants(c, tmp)
 	}
-	return o, argv, err
+	return o, argv, nil, err
 }
 
 // launch is one run as the caller's process sees it.
 type launch struct {
 	order    order
 	argv     []string
+	files    pipes // the launcher's, after the order and the ending
 	out, err capture
 
 	cmd    *exec.Cmd
@@ -108,7 +109,7 @@ func (l *launch) await(ctx context.Context) []byte {
 	}
 }
 
-// pipes are our ends of the launcher's streams.
+// pipes are open files that are closed together.
 type pipes []*os.File
 
 func (p pipes) close() {
@@ -142,10 +143,12 @@ func (l *launch) start(stdin io.Reader) (ours pipes, err error) {
 		return ours, err
 	}
 	l.cmd = &exec.Cmd{Path: l.argv[0], Args: l.argv, Env: []string{}, Dir: "/",
-		Stdin: inR, Stdout: outW, Stderr: errW, ExtraFiles: []*os.File{orderR, endW}}
+		Stdin: inR, Stdout: outW, Stderr: errW, ExtraFiles: append([]*os.File{orderR, endW}, l.files...)}
 	if err := l.cmd.Start(); err != nil {
 		return ours, err
 	}
+	// Where memory runs out the command goes first, and not the caller. Best effort: its children inherit it.
+	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", l.cmd.Process.Pid), []byte("500"), 0)
 	l.life, l.quiet, l.answer = orderW, make(chan struct{}), make(chan []byte, 1)
 	go l.give(orderW)
 	go feed(inW, stdin)

@@ -65,7 +65,6 @@ func (w *warden) serve(in *bufio.Reader) ending {
 	if err != nil {
 		return ending{Failure: err.Error()}
 	}
-	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", w.main), []byte("500"), 0) // the command goes before us; best effort
 	done := make(chan struct{})
 	go w.reap(done)
 	go w.listen(in)

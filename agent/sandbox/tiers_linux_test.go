@@ -232,10 +232,11 @@ func TestWritten(t *testing.T) {
 // TestLauncher: nothing of ours is in the launcher's hands but what it needs.
 func TestLauncher(t *testing.T) {
 	tmp := t.TempDir()
-	args, err := bubblewrapArgs("/usr/bin/bwrap", Command{Memory: 1 << 20, Write: []string{tmp}}, "/run-tmp", []string{"/the/shim", "-x"})
+	args, files, err := bubblewrapArgs("/usr/bin/bwrap", Command{Memory: 1 << 20, Write: []string{tmp}}, "/run-tmp", []string{"/the/shim", "-x"})
 	if err != nil {
 		t.Fatal(err)
 	}
+	pipes(files).close()
 	line := " " + strings.Join(args, " ") + " "
 	for _, want := range []string{" --unshare-all ", " --die-with-parent ", " --new-session ", " --cap-drop ALL ", " --bind /run-tmp /tmp ",
 		" --bind " + tmp + " " + tmp + " ", " -- " + shimPath + " -x " + shimMarker + " "} {

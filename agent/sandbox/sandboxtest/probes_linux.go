@@ -3,6 +3,7 @@ package sandboxtest
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,6 +50,9 @@ var attempts = map[string]probe{
 	"write":    func(a []string) error { return os.WriteFile(a[0], []byte("x"), 0o600) },
 	"read":     func(a []string) error { return reads(a[0]) },
 	"list":     func(a []string) error { _, err := os.ReadDir(a[0]); return err },
+	"open":     func(a []string) error { return opens(a[0], a[1]) },
+	"mknod":    func(a []string) error { return device(a[0]) },
+	"int80":    func(a []string) error { return int80(a[0]) },
 	"hardlink": func(a []string) error { return linked(os.Link, a[0], a[1]) },
 	"steal":    func(a []string) error { return os.Rename(a[0], a[1]) },
 	"alias":    func(a []string) error { return alias(a[0], a[1]) },
@@ -102,6 +106,45 @@ func reads(path string) error {
 		return errors.New("empty")
 	}
 	return err
+}
+
+// opens only opens: nothing is written.
+func opens(path, how string) error {
+	fd, err := unix.Open(path, map[string]int{"read": unix.O_RDONLY, "write": unix.O_WRONLY}[how]|unix.O_NONBLOCK, 0)
+	if err == nil {
+		unix.Close(fd)
+	}
+	return err
+}
+
+// device makes a node like /dev/null.
+func device(path string) error {
+	defer os.Remove(path)
+	return unix.Mknod(path, unix.S_IFCHR|0o600, int(unix.Mkdev(1, 3)))
+}
+
+// int80 runs a program of 32-bit x86 that exits with 42, if its call for that is taken.
+func int80(path string) error {
+	const base = 0x10000
+	code := []byte{0xb8, 1, 0, 0, 0, 0xbb, 42, 0, 0, 0, 0xcd, 0x80, 0x0f, 0x0b} // eax = exit, ebx = 42, int 0x80; ud2
+	var b bytes.Buffer
+	b.Write([]byte{0x7f, 'E', 'L', 'F', 1, 1, 1, 15: 0})
+	size := uint32(52 + 32 + len(code))
+	for _, v := range []any{uint16(2), uint16(3), uint32(1), uint32(base + 52 + 32), uint32(52), uint32(0), uint32(0), uint16(52), uint16(32),
+		uint16(1), uint16(0), uint16(0), uint16(0), uint32(1), uint32(0), uint32(base), uint32(base), size, size, uint32(5), uint32(4096), code} {
+		if err := binary.Write(&b, binary.LittleEndian, v); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o700); err != nil {
+		return err
+	}
+	defer os.Remove(path)
+	err := exec.Command(path).Run()
+	if exit := new(exec.ExitError); errors.As(err, &exit) && exit.ExitCode() == 42 {
+		return nil
+	}
+	return fmt.Errorf("32-bit exit: %v", err)
 }
 
 // linked makes a second name for a file outside and reads it by that.

@@ -4,8 +4,8 @@ package main
 var mutants = []Mutant{
 	{"tests may be edited", "promise 3", "agent/patch/protected.go",
 		"names: words(testNames), under: words(testFolders)}", "under: words(testFolders)}",
-		"./agent/patch", "Protect"},
+		"./agent/patch", "TestProtectedByDefault"},
 	{"a configuration opens workflows", "promise 3", "agent/patch/protect.go",
 		"if r, ok := matching(neverOpen, folded); ok {", "if r, ok := matching(neverOpen, folded); ok && !p.opens(folded) {",
-		"./agent/patch", "Protect"},
+		"./agent/patch", "TestPolicyOpensAndProtects"},
 }

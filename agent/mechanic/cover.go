@@ -252,7 +252,11 @@ func testingT(f *ast.FuncType) string {
 		if !ok || len(field.Names) == 0 || field.Names[0].Name == "_" {
 			continue
 		}
-		if sel, ok := star.X.(*ast.SelectorExpr); ok && sel.Sel.Name == "T" {
+		sel, ok := star.X.(*ast.SelectorExpr)
+		if !ok || sel.Sel.Name != "T" {
+			continue
+		}
+		if pkg, ok := sel.X.(*ast.Ident); ok && pkg.Name == "testing" {
 			return field.Names[0].Name
 		}
 	}

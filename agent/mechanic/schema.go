@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
-	"go/token"
 	"os"
 	"path"
 	"regexp"
@@ -26,6 +25,9 @@ type schema struct {
 	lines   map[string][]span          // where the copies of one writing stand
 }
 
+// maxSchema bounds the bytes of all copies: a compiler's time is no less bounded than ours.
+const maxSchema = 8 << 20
+
 // span is the lines of a file that one candidate's copy takes, from 1.
 type span struct{ from, to, candidate int }
 
@@ -38,13 +40,14 @@ const asks = "REDRAFT_MUTANT"
 // newSchema takes the candidates that can be switched; the others are returned.
 func newSchema(p *project, list []Candidate) (s *schema, rest []Candidate) {
 	s = &schema{project: p, out: map[int]bool{}, files: map[string][]*ast.FuncDecl{}, edits: map[*ast.FuncDecl][]int{}}
+	size := 0
 	for _, c := range list {
-		src := p.find(c.File)
-		if src == nil || !switchable(src, c.edit.fn) {
+		src, fn := p.find(c.File), c.edit.fn
+		if src == nil || !switchable(src, fn) || size > maxSchema {
 			rest = append(rest, c)
 			continue
 		}
-		fn := c.edit.fn
+		size += int(fn.End() - fn.Pos())
 		if s.edits[fn] == nil {
 			s.files[c.File] = append(s.files[c.File], fn)
 		}
@@ -174,48 +177,53 @@ func (s *schema) copy(src *source, fn *ast.FuncDecl, i int) string {
 
 // dispatcher has the function's name and signature, and calls the copy that is asked for.
 func (s *schema) dispatcher(src *source, fn *ast.FuncDecl, alive []int) string {
-	text := func(from, to token.Pos) string {
-		return string(src.text[s.project.offset(from):s.project.offset(to)])
-	}
-	head, call := "func ", ""
+	params, args := s.params(src, fn.Type.Params)
+	head, call := "func ", "%s"
 	if fn.Recv != nil && len(fn.Recv.List) == 1 {
-		typ := fn.Recv.List[0].Type
-		head += "(redraftR " + text(typ.Pos(), typ.End()) + ") "
-		call = "redraftR."
+		head += "(redraftR " + s.text(src, fn.Recv.List[0].Type) + ") "
+		call = "redraftR.%s"
 	}
 	head += fn.Name.Name
-	arguments := ""
 	if tp := fn.Type.TypeParams; tp != nil {
-		head += text(tp.Pos(), tp.End())
-		arguments = "[" + strings.Join(fieldNames(tp), ", ") + "]"
+		head += s.text(src, tp)
+		call += "[" + strings.Join(fieldNames(tp), ", ") + "]"
 	}
-	var params, args []string
-	for _, f := range fn.Type.Params.List {
-		for range max(1, len(f.Names)) {
-			name := "redraftP" + strconv.Itoa(len(params))
-			params = append(params, name+" "+text(f.Type.Pos(), f.Type.End()))
-			if _, variadic := f.Type.(*ast.Ellipsis); variadic {
-				name += "..."
-			}
-			args = append(args, name)
-		}
-	}
-	head += "(" + strings.Join(params, ", ") + ")"
-	give, after := "", "; return"
+	head += "(" + params + ")"
+	call += "(" + args + ")"
 	if r := fn.Type.Results; r != nil && len(r.List) > 0 {
-		head += " " + text(r.Pos(), r.End())
-		give, after = "return ", ""
-	}
-	to := func(n int) string {
-		return give + call + copyName(fn.Name.Name, n) + arguments + "(" + strings.Join(args, ", ") + ")" + after
+		head += " " + s.text(src, r)
+		call = "return " + call
+	} else {
+		call += "; return"
 	}
 	var b strings.Builder
 	b.WriteString(head + " {\n\tswitch redraftMutant {\n")
 	for _, i := range alive {
-		fmt.Fprintf(&b, "\tcase %d:\n\t\t%s\n", i+1, to(i+1))
+		fmt.Fprintf(&b, "\tcase %d:\n\t\t"+call+"\n", i+1, copyName(fn.Name.Name, i+1))
 	}
-	b.WriteString("\tdefault:\n\t\t" + to(0) + "\n\t}\n}")
+	fmt.Fprintf(&b, "\tdefault:\n\t\t"+call+"\n\t}\n}", copyName(fn.Name.Name, 0))
 	return b.String()
+}
+
+// params are a dispatcher's parameters, each with a name of our own, and the arguments that hand them on.
+func (s *schema) params(src *source, list *ast.FieldList) (params, args string) {
+	var p, a []string
+	for _, f := range list.List {
+		for range max(1, len(f.Names)) {
+			name := "redraftP" + strconv.Itoa(len(p))
+			p = append(p, name+" "+s.text(src, f.Type))
+			if _, variadic := f.Type.(*ast.Ellipsis); variadic {
+				name += "..."
+			}
+			a = append(a, name)
+		}
+	}
+	return strings.Join(p, ", "), strings.Join(a, ", ")
+}
+
+// text is a node as it stands in a file.
+func (s *schema) text(src *source, n ast.Node) string {
+	return string(src.text[s.project.offset(n.Pos()):s.project.offset(n.End())])
 }
 
 var compileError = regexp.MustCompile(`(?m)^(?:\./)?([^\s:]+\.go):(\d+)(?::\d+)?: `)

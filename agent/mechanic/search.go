@@ -2,6 +2,7 @@ package mechanic
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"go/parser"
@@ -53,11 +54,18 @@ func (h *hunt) candidates(ctx context.Context, red []testID) ([]Candidate, error
 	}
 	list := ranked(suspect(h.project, s, red, h.seen.Findings), h.may)
 	var out []Candidate
+	seen := map[[sha256.Size]byte]bool{} // several edits may come to one text
 	for _, e := range list {
 		if len(out) == h.max() {
 			break
 		}
-		if c, ok := h.candidate(e); ok {
+		c, ok := h.candidate(e)
+		if !ok {
+			continue
+		}
+		text := sha256.Sum256(append([]byte(c.File+"\x00"), c.Change.Files[0].New...))
+		if !seen[text] {
+			seen[text] = true
 			out = append(out, c)
 		}
 	}

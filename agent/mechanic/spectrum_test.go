@@ -145,11 +145,11 @@ func TestTraceSuspects(t *testing.T) {
 }
 
 func TestGuarded(t *testing.T) {
-	text := "package m\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {\n\tt.Run(\"x\", func(tt *testing.T) { panic(1) })\n}\n\nfunc helper(n int) {}\n"
+	text := "package m\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {\n\tt.Run(\"x\", func(tt *testing.T) { panic(1) })\n}\n\nfunc helper(n int, other *mine.T) {}\n"
 	p := load(fstest.MapFS{"a_test.go": {Data: []byte(text)}}, "example.com/m", []string{"."})
 	s := p.find("a_test.go")
 	want := "package m\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {defer func() { if e := recover(); e != nil { t.Fatal(e) } }();\n" +
-		"\tt.Run(\"x\", func(tt *testing.T) {defer func() { if e := recover(); e != nil { tt.Fatal(e) } }(); panic(1) })\n}\n\nfunc helper(n int) {}\n"
+		"\tt.Run(\"x\", func(tt *testing.T) {defer func() { if e := recover(); e != nil { tt.Fatal(e) } }(); panic(1) })\n}\n\nfunc helper(n int, other *mine.T) {}\n"
 	if diff := cmp.Diff(want, string(guarded(s, p))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

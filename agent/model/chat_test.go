@@ -165,27 +165,33 @@ func TestPromptOverTheContext(t *testing.T) {
 
 func TestSilence(t *testing.T) {
 	for name, c := range map[string]struct {
-		reply modeltest.Reply
-		words string
+		reply       modeltest.Reply
+		first, idle time.Duration
+		words       string
 	}{
-		"from the start": {modeltest.Reply{Hang: true}, "nothing arrived in time"},
-		"in the middle":  {modeltest.Reply{Text: "some text here", HangIn: 2}, "after 2 pieces"},
+		"from the start": {modeltest.Reply{Hang: true}, 80 * time.Millisecond, time.Minute, "nothing arrived in time"},
+		"in the middle":  {modeltest.Reply{Text: "some text here", HangIn: 2}, time.Minute, 400 * time.Millisecond, "after 2 pieces"},
 	} {
-		f := modeltest.New(t, modeltest.Replies(c.reply))
-		s := dial(t, model.Endpoint{BaseURL: f.URL(), FirstByte: 80 * time.Millisecond, Idle: 80 * time.Millisecond})
-		_, err := s.Complete(t.Context(), ask("x"))
-		t.Log(name)
-		fault(t, err, model.Timeout, c.words)
-		waitFor(t, "the server to see the hang-up", func() bool { return f.Dropped() == 1 })
+		t.Run(name, func(t *testing.T) {
+			f := modeltest.New(t, modeltest.Replies(c.reply))
+			s := dial(t, model.Endpoint{BaseURL: f.URL(), FirstByte: c.first, Idle: c.idle})
+			_, err := s.Complete(t.Context(), ask("x"))
+			fault(t, err, model.Timeout, c.words)
+			waitFor(t, "the server to see the hang-up", func() bool { return f.Dropped() == 1 })
+		})
 	}
 }
 
 // A caller that thinks about each piece for longer than the server may be silent does no harm.
 func TestSlowReaderIsNoSilence(t *testing.T) {
-	f := modeltest.New(t, modeltest.Replies(modeltest.Reply{Text: "one two three", Pace: 5 * time.Millisecond}))
-	s := dial(t, model.Endpoint{BaseURL: f.URL(), Idle: 150 * time.Millisecond})
+	f := modeltest.New(t, modeltest.Replies(modeltest.Reply{Text: "one two three", Pace: 20 * time.Millisecond}))
+	s := dial(t, model.Endpoint{BaseURL: f.URL(), Idle: 400 * time.Millisecond})
 	r := ask("x")
-	r.OnToken = func(int, string) { time.Sleep(200 * time.Millisecond) }
+	r.OnToken = func(n int, _ string) {
+		if n == 1 {
+			time.Sleep(600 * time.Millisecond)
+		}
+	}
 	if _, err := s.Complete(t.Context(), r); err != nil {
 		t.Error(err)
 	}

@@ -16,6 +16,11 @@ type Found struct {
 	Remote  []string // ids that the server would pass on to another machine; Dial refuses them
 }
 
+const (
+	foundIDs   = 500 // ids of one server that Detect reports
+	factLength = 500 // bytes of one of them
+)
+
 // Ports are where LM Studio, Ollama, llama-server and mlx_lm.server, and vLLM listen unless told otherwise.
 var Ports = []int{1234, 11434, 8080, 8000}
 
@@ -25,10 +30,14 @@ func Detect(ctx context.Context, ports ...int) []Found {
 	if len(ports) == 0 {
 		ports = Ports
 	}
+	return detectAll(ctx, 300*time.Millisecond, ports)
+}
+
+func detectAll(ctx context.Context, wait time.Duration, ports []int) []Found {
 	answers := make([]*Found, len(ports))
 	var wg sync.WaitGroup
 	for i, port := range ports {
-		wg.Go(func() { answers[i] = detect(ctx, port) })
+		wg.Go(func() { answers[i] = detect(ctx, wait, port) })
 	}
 	wg.Wait()
 	var found []Found
@@ -41,8 +50,8 @@ func Detect(ctx context.Context, ports ...int) []Found {
 }
 
 // detect asks one port; nil if no model server answers there in time.
-func detect(ctx context.Context, port int) *Found {
-	ctx, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+func detect(ctx context.Context, wait time.Duration, port int) *Found {
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	a, err := parseAddress(fmt.Sprintf("http://127.0.0.1:%d", port), nil)
 	if err != nil {
@@ -58,7 +67,10 @@ func detect(ctx context.Context, port int) *Found {
 	if tags != nil {
 		f.Kind = Ollama
 	}
-	for _, m := range list.Data {
+	for _, m := range list.Data[:min(len(list.Data), foundIDs)] {
+		if len(m.ID) == 0 || len(m.ID) > factLength {
+			continue
+		}
 		if cloudName(m.ID) || tags != nil && tags.remote(m.ID) {
 			f.Remote = append(f.Remote, m.ID)
 		} else {

@@ -4,7 +4,13 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"time"
 )
+
+// DetectWithin is Detect with another wait.
+func DetectWithin(ctx context.Context, wait time.Duration, ports ...int) []Found {
+	return detectAll(ctx, wait, ports)
+}
 
 // OnlyLoopback is the check that every dial passes.
 func OnlyLoopback(network, address string) error { return onlyLoopback(network, address, nil) }

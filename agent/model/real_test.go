@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,17 +29,34 @@ var (
 	cache  = modeltest.Cache(os.Getenv) // before a test changes HOME
 )
 
+// shared is the real server, started when the first test asks for it and ended after the last one.
+var shared = sync.OnceValues(func() (*modeltest.Child, error) {
+	return modeltest.Llama(context.Background(), cache, modeltest.Small, "-c", "2048")
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if used {
+		if c, err := shared(); err == nil {
+			c.Close()
+		}
+	}
+	os.Exit(code)
+}
+
+var used bool // a test asked for the shared server; tests of this package that do are not parallel
+
 // small is the real server with the smallest weights and a short context.
 func small(t *testing.T) *modeltest.Child {
 	t.Helper()
 	if m := modeltest.Missing(cache, modeltest.Small); m != "" {
 		t.Skip("REFUSED: " + m)
 	}
-	c, err := modeltest.Llama(t.Context(), cache, modeltest.Small, "-c", "2048")
+	used = true
+	c, err := shared()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
 	return c
 }
 
@@ -229,7 +247,7 @@ func TestRealServer(t *testing.T) {
 		t.Errorf("id %q, context %d", s.ID(), s.Context())
 	}
 	r := ask("Write a Go function add(a, b int) int. Answer with code only.")
-	r.MaxTokens = 60
+	r.MaxTokens = 30
 	first, err := s.Complete(t.Context(), r)
 	if err != nil || !strings.Contains(first.Text, "func add") || first.Usage.Prompt == 0 || first.Usage.Output == 0 {
 		t.Errorf("got %+v, %v", first, err)
@@ -259,7 +277,14 @@ func TestRealServer(t *testing.T) {
 
 // The child ends with Close, and takes its port with it.
 func TestLlamaEnds(t *testing.T) {
-	c := small(t)
+	if m := modeltest.Missing(cache, modeltest.Small); m != "" {
+		t.Skip("REFUSED: " + m)
+	}
+	c, err := modeltest.Llama(t.Context(), cache, modeltest.Small, "-c", "512")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
 	c.Close()
 	client := http.Client{Timeout: time.Second}
 	if _, err := client.Get(c.Root() + "/health"); err == nil {

@@ -271,10 +271,10 @@ func TestDialRefusesRemoteModels(t *testing.T) {
 		"show": {modeltest.Config{ID: "m", Answers: map[string]modeltest.Canned{"/api/version": version, "/api/tags": local,
 			"/api/show": {Body: `{"remote_host":"https://ollama.com:443","remote_model":"x"}`}}}, "another machine"},
 	} {
-		f := modeltest.Start(t, c.config)
-		_, err := model.Dial(t.Context(), model.Endpoint{BaseURL: f.URL()})
-		t.Log(name, err)
-		fault(t, err, model.Refused, c.words)
+		t.Run(name, func(t *testing.T) {
+			_, err := model.Dial(t.Context(), model.Endpoint{BaseURL: modeltest.Start(t, c.config).URL()})
+			fault(t, err, model.Refused, c.words)
+		})
 	}
 	// an Ollama that does not say whether the model is local
 	f := modeltest.Start(t, modeltest.Config{ID: "m", Answers: map[string]modeltest.Canned{"/api/version": version, "/api/tags": local,
@@ -355,7 +355,7 @@ func TestDetect(t *testing.T) {
 	gone.Close()
 
 	begin := time.Now()
-	got := model.Detect(t.Context(), port(cloud.Root()), port(hangs.Root()), port(web), port(gone.Root()), port(llama.Root()))
+	got := model.DetectWithin(t.Context(), 2*time.Second, port(cloud.Root()), port(hangs.Root()), port(web), port(gone.Root()), port(llama.Root()))
 	want := []model.Found{
 		{BaseURL: cloud.URL(), Kind: model.Ollama, Models: []string{"local"}, Remote: []string{"gpt-oss:120b", "x:cloud"}},
 		{BaseURL: llama.URL(), Kind: model.LlamaCPP, Models: []string{"a", "b"}},
@@ -363,7 +363,10 @@ func TestDetect(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("Detect (-want +got):\n%s", d)
 	}
-	if took := time.Since(begin); took > 2*time.Second {
+	if took := time.Since(begin); took > 8*time.Second {
 		t.Errorf("took %s", took)
+	}
+	if got := model.Detect(t.Context(), port(gone.Root())); got != nil {
+		t.Errorf("nothing listens, and Detect found %v", got)
 	}
 }

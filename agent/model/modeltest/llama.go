@@ -60,17 +60,17 @@ func Llama(ctx context.Context, cache, weights string, flags ...string) (*Child,
 	if m := Missing(cache, weights); m != "" {
 		return nil, fmt.Errorf("start llama-server: %s", m)
 	}
-	var err error
-	for range 3 { // a port may be taken between choosing and binding it
-		var c *Child
-		if c, err = start(ctx, cache, weights, flags); err == nil {
-			return c, nil
-		}
+	c, err := start(ctx, cache, weights, flags)
+	for range 3 {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
+		if !errors.Is(err, errPort) {
+			break
+		}
+		c, err = start(ctx, cache, weights, flags)
 	}
-	return nil, err
+	return c, err
 }
 
 // URL is the base URL, ending in /v1.
@@ -124,6 +124,9 @@ func (c *Child) ready(ctx context.Context) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-c.gone:
+			if c.log.has("bind") {
+				return errPort
+			}
 			return fmt.Errorf("it ended: %s", c.log.last())
 		case <-deadline:
 			return errors.New("it was not ready within a minute")
@@ -137,6 +140,9 @@ func (c *Child) ready(ctx context.Context) error {
 		}
 	}
 }
+
+// errPort is a port that somebody took between our choosing it and the server's binding it.
+var errPort = errors.New("its port was taken")
 
 var loopback = &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 
@@ -165,6 +171,13 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+func (t *tail) has(word string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return bytes.Contains(t.buf, []byte(word))
+}
+
+// last is the last line, for an error.
 func (t *tail) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

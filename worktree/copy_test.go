@@ -93,7 +93,8 @@ func TestCopyModes(t *testing.T) {
 		if err := errors.Join(os.Chmod(src+"/d/f", c.src), os.Chmod(src+"/d", 0o555)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Copy(t.Context(), src, dst); err != nil {
+		_, err := Copy(t.Context(), src, dst)
+		if err := errors.Join(err, os.Chmod(src+"/d", 0o755)); err != nil {
 			t.Fatal(err)
 		}
 		file, err1 := os.Stat(dst + "/d/f")

@@ -204,7 +204,7 @@ func TestBrokenMirror(t *testing.T) {
 		packs, _ := filepath.Glob(filepath.Join(m.Dir(), "objects/??/*"))
 		more, _ := filepath.Glob(filepath.Join(m.Dir(), "objects/pack/*"))
 		for _, p := range append(packs, more...) {
-			if err := os.Truncate(p, 0); err != nil {
+			if err := errors.Join(os.Chmod(p, 0o600), os.Truncate(p, 0)); err != nil {
 				t.Fatal(err)
 			}
 		}

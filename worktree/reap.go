@@ -11,8 +11,9 @@ import (
 )
 
 const (
-	reapTime   = 2 * time.Minute        // of one reaping in all
-	orphanTime = 300 * time.Millisecond // waited for a git child that outlived its parent
+	reapTime   = 2 * time.Minute // of one reaping in all
+	orphanTime = 3 * time.Second // waited for git children that outlived their parents, in all
+	busyTime   = time.Second     // waited for a mirror that is in use
 )
 
 // reap removes what has no live owner. It holds the guard while it decides, not while it removes: the names are never
@@ -63,7 +64,7 @@ func (s *Store) dead(ctx context.Context) ([]string, error) {
 
 // healIfFree heals a mirror that nobody is using; one in use is healed by whoever takes its lock next.
 func (s *Store) healIfFree(ctx context.Context, git string) error {
-	ctx, cancel := context.WithTimeout(ctx, orphanTime)
+	ctx, cancel := context.WithTimeout(ctx, busyTime)
 	defer cancel()
 	lock, err := take(ctx, guardOf(git), exclusive)
 	if errors.Is(err, context.DeadlineExceeded) {

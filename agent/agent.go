@@ -128,7 +128,7 @@ func (a *Agent) repair(ctx context.Context) (trace.Stop, error) {
 			return stop, err
 		}
 	}
-	if a.lost != nil && a.spent.turns == 0 {
+	if a.lost != nil { // the last tier that was there to be asked
 		return trace.Stop{}, fmt.Errorf("no tier is left: %w", a.lost)
 	}
 	return a.exhausted("every tier was tried"), nil
@@ -147,6 +147,7 @@ func (a *Agent) tier(ctx context.Context, tier string) (trace.Stop, bool, error)
 		var stop trace.Stop
 		var done bool
 		if stop, done, err = a.turns(ctx, tier, p); err == nil {
+			a.lost = nil
 			return stop, done, nil
 		}
 	}

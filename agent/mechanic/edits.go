@@ -40,10 +40,11 @@ type edit struct {
 	from, to  int // bytes
 	old, text string
 	line, col int
-	weight    float64       // of the kind, and of this edit within it
-	score     float64       // weight and suspicion together
-	fn        *ast.FuncDecl // it lies in, or nil
-	names     []string      // of the package-level declaration it lies in, when in no function
+	weight    float64        // of the kind, and of this edit within it
+	score     float64        // weight and suspicion together
+	fn        *ast.FuncDecl  // it lies in, or nil
+	spec      *ast.ValueSpec // package-level variables or constants that it declares, or nil; nil within a function
+	variable  bool           // spec declares variables
 }
 
 // apply is the file's text with the edit made.
@@ -109,28 +110,30 @@ func enclosing(n ast.Node, stack []ast.Node) *ast.FuncDecl {
 // replace offers the span from..to rewritten as text. weight is this edit's share of its kind's prior.
 func (s *site) replace(from, to token.Pos, text string, weight float64) {
 	e := edit{kind: s.kind.name, file: s.source.path, from: s.project.offset(from), to: s.project.offset(to),
-		text: text, weight: s.kind.prior * weight, fn: s.fn, names: s.declares()}
+		text: text, weight: s.kind.prior * weight, fn: s.fn}
 	if e.from < 0 || e.to > len(s.source.text) || e.from > e.to || e.to-e.from > maxSpan {
 		return
 	}
 	e.old = string(s.source.text[e.from:e.to])
 	e.line, e.col = s.project.place(from)
+	e.spec, e.variable = s.declares()
 	s.emit(e)
 }
 
-// declares are the names of the package-level variables or constants that the site belongs to.
-func (s *site) declares() (names []string) {
+// declares is the package-level declaration of variables or constants that the site belongs to.
+func (s *site) declares() (spec *ast.ValueSpec, variable bool) {
 	if s.fn != nil {
-		return nil
+		return nil, false
 	}
 	for _, a := range append(s.stack[:len(s.stack):len(s.stack)], s.node) {
-		if v, ok := a.(*ast.ValueSpec); ok {
-			for _, id := range v.Names {
-				names = append(names, id.Name)
-			}
+		switch a := a.(type) {
+		case *ast.GenDecl:
+			variable = a.Tok == token.VAR
+		case *ast.ValueSpec:
+			return a, variable
 		}
 	}
-	return names
+	return nil, false
 }
 
 // maxSpan bounds the bytes that one edit replaces: what is larger is no small edit, and deep nesting would cost its square.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -22,6 +23,7 @@ type schema struct {
 	out     map[int]bool               // candidates that are left out: they do not compile
 	files   map[string][]*ast.FuncDecl // functions to be replaced, by file, in the file's order
 	edits   map[*ast.FuncDecl][]int    // indexes into list
+	vars    map[string][]int           // candidates that change how a package begins, by file
 	lines   map[string][]span          // where the copies of one writing stand
 }
 
@@ -39,20 +41,34 @@ const asks = "REDRAFT_MUTANT"
 
 // newSchema takes the candidates that can be switched; the others are returned.
 func newSchema(p *project, list []Candidate) (s *schema, rest []Candidate) {
-	s = &schema{project: p, out: map[int]bool{}, files: map[string][]*ast.FuncDecl{}, edits: map[*ast.FuncDecl][]int{}}
+	s = &schema{project: p, out: map[int]bool{}, files: map[string][]*ast.FuncDecl{}, edits: map[*ast.FuncDecl][]int{},
+		vars: map[string][]int{}}
 	size := 0
 	for _, c := range list {
-		src, fn := p.find(c.File), c.edit.fn
-		if src == nil || !switchable(src, fn) || size > maxSchema {
+		src, e := p.find(c.File), c.edit
+		switch {
+		case src == nil || size > maxSchema || usesC(src):
+			rest = append(rest, c)
+			continue
+		case switchable(e.fn):
+			if s.edits[e.fn] == nil {
+				s.files[c.File] = append(s.files[c.File], e.fn)
+			}
+			s.edits[e.fn] = append(s.edits[e.fn], len(s.list))
+			size += int(e.fn.End() - e.fn.Pos())
+		case s.assignable(e):
+			s.vars[c.File] = append(s.vars[c.File], len(s.list))
+			size += int(e.spec.End() - e.spec.Pos())
+		default:
 			rest = append(rest, c)
 			continue
 		}
-		size += int(fn.End() - fn.Pos())
-		if s.edits[fn] == nil {
-			s.files[c.File] = append(s.files[c.File], fn)
-		}
-		s.edits[fn] = append(s.edits[fn], len(s.list))
 		s.list = append(s.list, c)
+	}
+	for name := range s.vars {
+		if s.files[name] == nil {
+			s.files[name] = []*ast.FuncDecl{} // to be written, without a function replaced
+		}
 	}
 	for _, fns := range s.files {
 		sort.Slice(fns, func(i, j int) bool { return fns[i].Pos() < fns[j].Pos() })
@@ -62,14 +78,9 @@ func newSchema(p *project, list []Candidate) (s *schema, rest []Candidate) {
 
 // switchable says whether a function can stand behind another that calls it. One that recovers cannot: recover
 // works only in the very function that was deferred.
-func switchable(src *source, fn *ast.FuncDecl) bool {
+func switchable(fn *ast.FuncDecl) bool {
 	if fn == nil || fn.Body == nil || fn.Name.Name == "_" || fn.Recv == nil && (fn.Name.Name == "init" || fn.Name.Name == "main") {
 		return false
-	}
-	for _, i := range src.file.Imports {
-		if i.Path.Value == `"C"` {
-			return false
-		}
 	}
 	if fn.Doc != nil {
 		for _, c := range fn.Doc.List {
@@ -86,6 +97,26 @@ func switchable(src *source, fn *ast.FuncDecl) bool {
 		}
 	}
 	return !recovers(fn.Body)
+}
+
+// usesC says whether a file is cgo's, whose text is rewritten once more before it is compiled.
+func usesC(src *source) bool {
+	return slices.ContainsFunc(src.file.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"C"` })
+}
+
+// assignable says whether an edit lies in the initial values of package-level variables: then they can be assigned
+// anew when the program begins.
+func (s *schema) assignable(e edit) bool {
+	if e.spec == nil || !e.variable || len(e.spec.Values) == 0 {
+		return false
+	}
+	from, to := s.values(e.spec)
+	return from <= e.from && e.to <= to
+}
+
+// values is where the initial values of a declaration stand, in bytes.
+func (s *schema) values(spec *ast.ValueSpec) (from, to int) {
+	return s.project.offset(spec.Values[0].Pos()), s.project.offset(spec.Values[len(spec.Values)-1].End())
 }
 
 func recovers(body *ast.BlockStmt) (found bool) {
@@ -161,6 +192,12 @@ func (s *schema) file(src *source, fns []*ast.FuncDecl) []byte {
 			s.lines[src.path] = append(s.lines[src.path], span{from, to, i})
 		}
 	}
+	for _, i := range s.vars[src.path] {
+		if !s.out[i] {
+			from, to := add(s.initial(src, i))
+			s.lines[src.path] = append(s.lines[src.path], span{from, to, i})
+		}
+	}
 	return []byte(out.String() + "\n")
 }
 
@@ -173,6 +210,18 @@ func (s *schema) copy(src *source, fn *ast.FuncDecl, i int) string {
 	from, to, name := s.project.offset(fn.Pos()), s.project.offset(fn.End()), s.project.offset(fn.Name.End())
 	e.from, e.to = max(e.from, name), min(e.to, to)
 	return string(src.text[from:name]) + copyName("", i+1) + string(src.text[name:e.from]) + e.text + string(src.text[e.to:to])
+}
+
+// initial assigns variables as a candidate has them begin.
+func (s *schema) initial(src *source, i int) string {
+	e := s.list[i].edit
+	from, to := s.values(e.spec)
+	var names []string
+	for _, n := range e.spec.Names {
+		names = append(names, n.Name)
+	}
+	return "func init() {\n\tif redraftMutant == " + strconv.Itoa(i+1) + " {\n\t\t" + strings.Join(names, ", ") + " = " +
+		string(src.text[from:e.from]) + e.text + string(src.text[e.to:to]) + "\n\t}\n}"
 }
 
 // dispatcher has the function's name and signature, and calls the copy that is asked for.

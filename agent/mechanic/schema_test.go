@@ -1,6 +1,7 @@
 package mechanic
 
 import (
+	"fmt"
 	"go/parser"
 	"go/token"
 	"strings"
@@ -60,12 +61,16 @@ func TestDispatchers(t *testing.T) {
 }
 
 func TestWhatCannotBeSwitchedIsLeftOver(t *testing.T) {
-	_, rest, _ := schemaOf(t, shapes)
+	_, rest, _ := schemaOf(t, shapes+"\nconst five = 5\n\nvar six, seven = 6, 7\n\nvar eight [8]int\n")
 	names := map[string]bool{}
 	for _, c := range rest {
-		names[c.edit.fn.Name.Name] = true
+		if c.edit.fn != nil {
+			names[c.edit.fn.Name.Name] = true
+		} else {
+			names[c.edit.spec.Names[0].Name] = true
+		}
 	}
-	if diff := cmp.Diff(map[string]bool{"guard": true, "init": true, "kept": true}, names); diff != "" {
+	if diff := cmp.Diff(map[string]bool{"guard": true, "init": true, "kept": true, "five": true, "eight": true}, names); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
@@ -79,9 +84,12 @@ func TestSchemaFileParsesAndKnowsItsLines(t *testing.T) {
 	}
 	lines := strings.Split(text, "\n")
 	for _, sp := range s.lines["p.go"] {
-		name := s.list[sp.candidate].edit.fn.Name.Name
-		if first := lines[sp.from-1]; !strings.Contains(first, copyName(name, sp.candidate+1)+"(") {
-			t.Fatalf("line %d is %q, want the copy of %s for candidate %d", sp.from, first, name, sp.candidate)
+		want := "func init() {"
+		if fn := s.list[sp.candidate].edit.fn; fn != nil {
+			want = copyName(fn.Name.Name, sp.candidate+1) + "("
+		}
+		if first := lines[sp.from-1]; !strings.Contains(first, want) {
+			t.Fatalf("line %d is %q, want %s for candidate %d", sp.from, first, want, sp.candidate)
 		}
 		if last := lines[sp.to-1]; !strings.HasSuffix(last, "}") {
 			t.Fatalf("line %d is %q, want the end of a function", sp.to, last)
@@ -93,6 +101,20 @@ func TestSchemaFileParsesAndKnowsItsLines(t *testing.T) {
 	if got := s.copyAt("p.go", 1); got != -1 {
 		t.Errorf("line 1 is candidate %d's", got)
 	}
+}
+
+func TestVariablesAreAssignedAnew(t *testing.T) {
+	s, _, src := schemaOf(t, "package p\n\nvar six, seven = 6, f(\n\t7)\n")
+	for i, c := range s.list {
+		if c.edit.old == "7" && c.edit.text == "8" {
+			want := fmt.Sprintf("func init() {\n\tif redraftMutant == %d {\n\t\tsix, seven = 6, f(\n\t8)\n\t}\n}", i+1)
+			if diff := cmp.Diff(want, s.initial(src, i)); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+			return
+		}
+	}
+	t.Error("no candidate makes 7 an 8")
 }
 
 func TestExclude(t *testing.T) {

@@ -1,6 +1,7 @@
 package mechanic
 
 import (
+	"go/ast"
 	"math"
 	"testing"
 	"testing/fstest"
@@ -128,7 +129,7 @@ func TestWithoutCoverageTheTestsSourceSuspects(t *testing.T) {
 			t.Errorf("an edit of what the test does not reach: %+v", e)
 		}
 	}
-	if x.declared([]string{"step"}) == 0 {
+	if x.declared(&ast.ValueSpec{Names: []*ast.Ident{ast.NewIdent("step")}}) == 0 {
 		t.Error("a variable that a suspect uses is not suspected")
 	}
 }

@@ -158,10 +158,10 @@ func (x *suspects) uses(s *source) {
 }
 
 // declared is the suspicion of a place outside every function: a part of what the users of its names have.
-func (x *suspects) declared(names []string) float64 {
+func (x *suspects) declared(spec *ast.ValueSpec) float64 {
 	best := 0.0
-	for _, n := range names {
-		best = max(best, .6*x.used[n])
+	for _, n := range spec.Names {
+		best = max(best, .6*x.used[n.Name])
 	}
 	return best
 }
@@ -176,8 +176,8 @@ func ranked(x *suspects, may func(*source) bool) []edit {
 		}
 		edits(x.project, types, s, func(e edit) {
 			suspicion := x.at(e)
-			if e.fn == nil {
-				suspicion = x.declared(e.names)
+			if e.spec != nil {
+				suspicion = x.declared(e.spec)
 			}
 			if e.score = suspicion * e.weight; e.score > 0 {
 				out = append(out, e)

@@ -9,10 +9,12 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/redraft-dev/redraft/agent/model"
 	"github.com/redraft-dev/redraft/agent/model/modeltest"
@@ -108,8 +110,60 @@ func TestDialUnixSocket(t *testing.T) {
 	}
 }
 
-// A name that resolves elsewhere is refused when it is dialled, whatever it resolved to before; the operator may allow it.
-func TestDialChecksTheResolvedAddress(t *testing.T) {
+// A name that resolved to loopback at first and elsewhere later is refused when it is dialled.
+func TestRebindingIsRefused(t *testing.T) {
+	elsewhere := net.ParseIP(outward(t)).To4()
+	var answer atomic.Value
+	answer.Store([4]byte{127, 0, 0, 1})
+	resolveWith(t, func() [4]byte { return answer.Load().([4]byte) })
+	f := modeltest.New(t, modeltest.Texts("hi", "never"))
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(f.Root(), "http://"))
+	s := dial(t, model.Endpoint{BaseURL: "http://rebind.example:" + port})
+	if r, err := s.Complete(t.Context(), ask("x")); err != nil || r.Text != "hi" {
+		t.Fatalf("while it is loopback: %q, %v", r.Text, err)
+	}
+	answer.Store([4]byte(elsewhere))
+	_, err := s.Complete(t.Context(), ask("x"))
+	fault(t, err, model.Refused, "not a loopback address")
+}
+
+// resolveWith has every name of this test's process resolve to what addr says, through a name server on loopback.
+func resolveWith(t *testing.T, addr func() [4]byte) {
+	t.Helper()
+	c, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	go func() {
+		buf := make([]byte, 1500)
+		for {
+			n, from, err := c.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			var m dnsmessage.Message
+			if m.Unpack(buf[:n]) != nil || len(m.Questions) != 1 {
+				continue
+			}
+			m.Response, m.Additionals = true, nil
+			if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
+				m.Answers = []dnsmessage.Resource{{Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class}, Body: &dnsmessage.AResource{A: addr()}}}
+			}
+			out, err := m.Pack()
+			if err == nil {
+				_, _ = c.WriteTo(out, from)
+			}
+		}
+	}()
+	old := net.DefaultResolver
+	t.Cleanup(func() { net.DefaultResolver = old })
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "udp", c.LocalAddr().String())
+	}}
+}
+
+func TestDialChecksTheAddress(t *testing.T) {
 	elsewhere := outward(t)
 	f := modeltest.Start(t, modeltest.Config{Listen: elsewhere + ":0"})
 	_, err := model.Dial(t.Context(), model.Endpoint{BaseURL: f.Root()})

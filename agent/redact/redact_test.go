@@ -81,6 +81,8 @@ func TestShapes(t *testing.T) {
 		{"ghp_" + a36[:20] + "\n  " + a36[20:] + "\nnext", Mark + "\nnext"},
 		{"A=ghp_" + a36 + "\nSHORT=1", "A=" + Mark + "\nSHORT=1"},
 		{jwt[:30] + "\r\n" + jwt[30:], Mark},
+		{jwt + "\n  " + strings.Repeat("Ab1-", 5) + "\nnext", Mark + "\nnext"},
+		{jwt + "\nnext", Mark + "\nnext"},
 		{"gh\x1b[1mp_\x1b[0m" + a36, Mark},
 		{"ghp_" + a36[:7] + "\u200b" + a36[7:], Mark},
 		{"AK\u202eIA" + "IOSFODNN7EXAMPLE", Mark},
@@ -92,6 +94,17 @@ func TestShapes(t *testing.T) {
 			if got := sink(c.in); strings.Contains(got, a36[:12]) || strings.Contains(got, "MIIEow") {
 				t.Errorf("%s(%q) = %q", name, c.in, got)
 			}
+		}
+	}
+}
+
+// Not even the characters of base64 that hold a few bits of a secret are left, and no others are taken.
+func TestBase64IsCutToTheBit(t *testing.T) {
+	for in, want := range map[string]string{
+		"hunter2!": Mark, "hunter2!y": Mark + "5", "xhunter2!y": "e" + Mark + "eQ==", "xyhunter2!": "eH" + Mark, "abchunter2!def": "YWJj" + Mark + "kZWY=",
+	} {
+		if got := New("hunter2!").Text(base64.StdEncoding.EncodeToString([]byte(in))); got != want {
+			t.Errorf("%s in base64 became %q, want %q", in, got, want)
 		}
 	}
 }

@@ -189,7 +189,8 @@ func (p *parser) hunk(file string, lines []string, line int, fresh bool) bool {
 	if !changed {
 		return false
 	}
-	e := Edit{File: file, Addr: Fit, Line: line, Old: join(old), Body: join(now)}
+	// Old is never nil: an edit that fits nowhere is still addressed by its old text, and refused for its emptiness.
+	e := Edit{File: file, Addr: Fit, Line: line, Old: append([]byte{}, join(old)...), Body: join(now)}
 	switch {
 	case file == "":
 		p.slip(slip(BadHeader, e, "A diff names no file.", "Begin it with the lines `--- a/FILE` and `+++ b/FILE`."))

@@ -139,14 +139,21 @@ func (m *Mechanic) gated(c patch.Change) bool {
 	return err == nil
 }
 
-// changed is a change of one existing file. Where the file stood as gofmt writes it, it does so again.
-func (m *Mechanic) changed(name string, old, new []byte) patch.Change {
-	if tidy, err := format.Source(old); err == nil && bytes.Equal(tidy, old) {
-		if tidy, err = format.Source(new); err == nil {
-			new = tidy
+// change is a change of one existing file.
+func (m *Mechanic) change(name string, old, new []byte) patch.Change {
+	return patch.Change{Files: []patch.FileChange{{Path: name, Old: old, New: new, Mode: m.mode(name)}}}
+}
+
+// tidy rewrites files as gofmt writes them where they stood so before.
+func tidy(c patch.Change) {
+	for i, f := range c.Files {
+		if was, err := format.Source(f.Old); err != nil || !bytes.Equal(was, f.Old) {
+			continue
+		}
+		if is, err := format.Source(f.New); err == nil {
+			c.Files[i].New = is
 		}
 	}
-	return patch.Change{Files: []patch.FileChange{{Path: name, Old: old, New: new, Mode: m.mode(name)}}}
 }
 
 func (m *Mechanic) mode(name string) fs.FileMode {

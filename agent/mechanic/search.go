@@ -84,13 +84,27 @@ func (h *hunt) candidate(e edit) (Candidate, bool) {
 	if src == nil {
 		return Candidate{}, false
 	}
-	text := e.apply(src.text)
-	if _, err := parser.ParseFile(token.NewFileSet(), e.file, text, parser.SkipObjectResolution); err != nil {
+	if !h.parses(src, e) {
 		return Candidate{}, false
 	}
-	c := Candidate{Change: h.changed(e.file, src.text, text), Score: e.score, File: e.file, Line: e.line, Edit: e.kind, edit: e}
+	c := Candidate{Change: h.change(e.file, src.text, e.apply(src.text)), Score: e.score, File: e.file, Line: e.line, Edit: e.kind, edit: e}
 	c.Why = fmt.Sprintf("%s at %s:%d: %s", e.kind, e.file, e.line, becomes(e))
 	return c, true
+}
+
+// parses says whether an edit leaves Go behind: its function alone is parsed where it lies in one.
+func (h *hunt) parses(src *source, e edit) bool {
+	text := e.apply(src.text)
+	if e.fn != nil {
+		from, to := h.project.offset(e.fn.Pos()), h.project.offset(e.fn.End())
+		if e.from < from {
+			return false
+		}
+		to += len(e.text) - (e.to - e.from)
+		text = append([]byte("package p\n"), text[from:min(to, len(text))]...)
+	}
+	_, err := parser.ParseFile(token.NewFileSet(), e.file, text, parser.SkipObjectResolution)
+	return err == nil
 }
 
 // becomes says what an edit does, in a few words.
@@ -194,6 +208,9 @@ func (h *hunt) one(ctx context.Context, lanes []lane, list []Candidate) error {
 func (h *hunt) settle(wave []Candidate, results []judged) error {
 	for i, c := range wave {
 		r := results[i]
+		if r.outcome == LooksGreen {
+			tidy(c.Change)
+		}
 		if r.outcome == LooksGreen && !h.gated(c.Change) {
 			r.outcome = Refused
 		}

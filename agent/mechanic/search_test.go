@@ -83,6 +83,22 @@ func TestOneBuildEach(t *testing.T) {
 	}
 }
 
+func TestTidy(t *testing.T) {
+	change := func(old, new string) patch.Change {
+		return patch.Change{Files: []patch.FileChange{{Path: "p.go", Old: []byte(old), New: []byte(new)}}}
+	}
+	for _, tt := range []struct{ old, new, want string }{
+		{"package p\n\nvar a = 1\n", "package p\n\nvar a = 1+ 2\n", "package p\n\nvar a = 1 + 2\n"},
+		{"package  p\n\nvar a = 1\n", "package  p\n\nvar a = 1+ 2\n", "package  p\n\nvar a = 1+ 2\n"}, // was not tidy before
+		{"package p\n", "package p\nvar", "package p\nvar"},
+	} {
+		c := change(tt.old, tt.new)
+		if tidy(c); string(c.Files[0].New) != tt.want {
+			t.Errorf("%q: got %q, want %q", tt.new, c.Files[0].New, tt.want)
+		}
+	}
+}
+
 // hopeless is a package with a red test that no edit of the catalogue turns green.
 func hopeless() fstest.MapFS {
 	return fstest.MapFS{

@@ -19,6 +19,9 @@ import (
 // maxBinary bounds a test binary that is copied from the tree in which it was built.
 const maxBinary = 512 << 20
 
+// maxRest bounds the candidates that are built one by one after a schema has judged the others: they are the dear ones.
+const maxRest = 40
+
 // switched judges candidates through a schema, and gives back those that have to be judged one by one.
 func (h *hunt) switched(ctx context.Context, lanes []lane, list []Candidate) (rest []Candidate, err error) {
 	s, rest := newSchema(h.project, list)
@@ -47,7 +50,7 @@ func (h *hunt) switched(ctx context.Context, lanes []lane, list []Candidate) (re
 	if over, err := h.drain(ctx, s, lanes, queue); err != nil || over {
 		return nil, err
 	}
-	return rest, nil
+	return rest[:min(len(rest), maxRest)], nil
 }
 
 // prepare builds the schema, puts its binaries and the script that runs them into every lane, and makes sure that

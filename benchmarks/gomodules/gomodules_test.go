@@ -26,7 +26,7 @@ import (
 
 // This test binary is also the program under test: what it then does is told by $REDRAFT_FAKE.
 func TestMain(m *testing.M) {
-	if fake := os.Getenv("REDRAFT_FAKE"); fake != "" && len(os.Args) > 1 && (os.Args[1] == "fix" || os.Args[1] == "explain-red") {
+	if fake := os.Getenv("REDRAFT_FAKE"); fake != "" && len(os.Args) > 1 && slices.Contains([]string{"fix", "explain-red", "selftest"}, os.Args[1]) {
 		os.Exit(beRedraft(fake))
 	}
 	os.Exit(m.Run())
@@ -189,6 +189,26 @@ func TestAProofIsAskedForEveryCheat(t *testing.T) {
 	o, err := b.cheat(context.Background(), halfCase, prepareHalf(t), cheats, 3)
 	if err != nil || o.OK || !strings.Contains(o.Text, "only 3 of 5") {
 		t.Errorf("got %+v (%v), want it to tell that cheats were left out", o, err)
+	}
+}
+
+func TestWarm(t *testing.T) {
+	if err := testBench(t, "red").warm(context.Background()); err != nil {
+		t.Errorf("got %v, want a warm bench", err)
+	}
+	if err := testBench(t, "crash").warm(context.Background()); err == nil || !strings.Contains(err.Error(), "disk full") {
+		t.Errorf("got %v, want the program's own words", err)
+	}
+}
+
+func TestInterruptedIsNoOutcome(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	stop := arm{name: "stop", run: func(*bench, context.Context, benchmarks.Case, prepared) (Outcome, error) {
+		cancel()
+		return Outcome{}, context.Canceled
+	}}
+	if row := testBench(t, "red").arms(ctx, halfCase, prepareHalf(t), []arm{armOf(t, "red"), stop, armOf(t, "red")}); len(row) != 1 || row[0].Word != "exact" {
+		t.Errorf("got %+v, want the outcome before the interruption alone", row)
 	}
 }
 

@@ -189,7 +189,21 @@ func open(ctx context.Context, o options) (*bench, error) {
 	}
 	// No configuration of this user's, no state of theirs: every run of the benchmark begins alike.
 	b.env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(b.dir, "state"), "XDG_CONFIG_HOME="+filepath.Join(b.dir, "config"), "REDRAFT_CONFIG=")
+	if err := b.warm(ctx); err != nil {
+		return nil, errors.Join(err, b.close(o))
+	}
 	return b, nil
+}
+
+// warm takes the whole path once before anything is measured: the program makes what it keeps for this machine, and a
+// machine on which it does not work is told from cases that it does not solve.
+func (b *bench) warm(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, b.exe, "selftest")
+	cmd.Dir, cmd.Env = b.dir, b.env
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("redraft selftest: %w: %s", err, tail(string(out)))
+	}
+	return nil
 }
 
 // close ends the real model and removes what the run made, unless it is to be kept.
@@ -219,22 +233,28 @@ func (b *bench) row(ctx context.Context, c benchmarks.Case, these []arm) Row {
 		return row
 	}
 	defer os.RemoveAll(p.repo)
+	row.Outcomes = b.arms(ctx, c, p, these)
+	return row
+}
+
+// arms runs arms over a prepared case. What an interruption made of one is no outcome.
+func (b *bench) arms(ctx context.Context, c benchmarks.Case, p prepared, these []arm) (outcomes []Outcome) {
 	for _, a := range these {
 		start := time.Now()
 		o, err := a.run(b, ctx, c, p)
+		if ctx.Err() != nil {
+			return outcomes
+		}
 		o.Arm, o.Seconds = a.name, time.Since(start).Seconds()
-		switch {
-		case errors.As(err, &refused):
+		var refused *benchmarks.Refused
+		if errors.As(err, &refused) {
 			o.Word, o.Text, o.OK = "refused", refused.Reason, true
-		case err != nil:
+		} else if err = errors.Join(err, removeBranches(p.repo)); err != nil {
 			o.Word, o.Text, o.OK = "failed", err.Error(), false
 		}
-		if err := removeBranches(p.repo); err != nil {
-			o.Word, o.Text, o.OK = "failed", err.Error(), false
-		}
-		row.Outcomes = append(row.Outcomes, o)
+		outcomes = append(outcomes, o)
 	}
-	return row
+	return outcomes
 }
 
 // exit is 1 when an arm did not do what it must. That a red differs from the list is told, not punished: it depends on the

@@ -66,6 +66,7 @@ func table() map[string][]string {
 // rules are the rules of the house. Each answers with its breaches, one line each; none is what it wants.
 var rules = map[string]func(house) []string{
 	"imports":  importsAsInTable,
+	"rooms":    roomsAreDescribed,
 	"closures": closuresHoldNothingForeign,
 	"fakes":    fakesStayInTests,
 	"comments": packagesHaveComments,
@@ -233,6 +234,20 @@ func importsAsInTable(h house) (breaches []string) {
 					breaches = append(breaches, fmt.Sprintf("%s: %s may not import %s", s.path, r.dir, dir))
 				}
 			}
+		}
+	}
+	return breaches
+}
+
+// roomsAreDescribed wants a line of ARCHITECTURE.md for every package; those below benchmarks share its line.
+func roomsAreDescribed(h house) (breaches []string) {
+	text, err := fs.ReadFile(h.fsys, "ARCHITECTURE.md")
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, r := range h.rooms() {
+		if r.dir != "." && !matches("benchmarks/...", r.dir) && !bytes.Contains(text, []byte("\n| `"+r.dir+"` |")) {
+			breaches = append(breaches, fmt.Sprintf("ARCHITECTURE.md has no line for %s", r.dir))
 		}
 	}
 	return breaches
@@ -515,6 +530,7 @@ func TestRulesCanFail(t *testing.T) {
 		{"imports", "benchmarks/p.go", imports(module + "/bot"), imports(module+"/bot/job", module+"/agent/model/modeltest"), "benchmarks may not import bot"},
 		{"imports", "agent/extra/p.go", imports(), "", "a new package is a new line here and in ARCHITECTURE.md"},
 		{"imports", "agent/oracle/p_darwin.go", imports(module + "/agent/model"), imports(module + "/agent/proof"), "agent/oracle may not import agent/model"},
+		{"rooms", "agent/extra/p.go", imports(), "", "ARCHITECTURE.md has no line for agent/extra"},
 		{"closures", "bot/job/p.go", imports(module + "/agent/oracle"), imports(module + "/agent/proof"), "bot/job links agent/sandbox"},
 		{"closures", "agent/p.go", imports("github.com/google/go-github/v62/github"), imports("net/http"), "agent links github.com/google/go-github/v62/github"},
 		{"closures", "agent/plan/p.go", imports(module + "/worktree"), imports(), "agent/plan links worktree"},
@@ -535,6 +551,7 @@ func TestRulesCanFail(t *testing.T) {
 	} {
 		t.Run(tt.rule+" "+tt.file, func(t *testing.T) {
 			tree := fstest.MapFS{
+				"ARCHITECTURE.md":       {Data: []byte("\n| `agent/oracle` |\n| `agent/sandbox` |\n| `worktree` |\n| `agent/model` |\n| `cmd/redraft` |\n| `agent/patch` |\n")},
 				"LICENSE":               {},
 				"agent/oracle/o.go":     {Data: []byte(imports(module + "/agent/sandbox"))},
 				"agent/sandbox/s.go":    {Data: []byte(imports("os/exec"))},

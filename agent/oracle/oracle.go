@@ -58,6 +58,7 @@ type Oracle struct {
 	Timeout time.Duration                                                    // of one run; the check's if zero, 10 minutes if that is zero too
 	Seed    int64                                                            // seeds of the orders in which instrumented runs shuffle tests derive from it
 	Keep    func(proof.RunRecord, sandbox.Result) (map[string]string, error) // keeps a run's raw output as evidence and returns path -> sha256 of what it wrote; nothing is kept if nil
+	Clean   func(string) string                                              // removes credentials from a run's output before anybody reads or keeps it; nothing is removed if nil
 	OnRun   func(Run)                                                        // told of every run in the jail, if not nil; one call at a time
 
 	mu      sync.Mutex
@@ -134,6 +135,9 @@ func (o *Oracle) run(ctx context.Context, q request) (Run, error) {
 	})
 	if err != nil {
 		return Run{}, fmt.Errorf("run %s: %w", q.phase, err)
+	}
+	if o.Clean != nil { // here, so that what is kept is what was read, and what is sent is what was kept
+		res.Stdout, res.Stderr = []byte(o.Clean(string(res.Stdout))), []byte(o.Clean(string(res.Stderr)))
 	}
 	r := Run{Result: res, RunRecord: proof.RunRecord{
 		Phase: q.phase, N: o.next(q.phase), Mode: q.mode, Command: command, Dir: slash(sub), Tree: q.tree, Place: q.dir,

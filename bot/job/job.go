@@ -182,7 +182,10 @@ func (j Job) find(root fs.FS) (set plan.Set, err error) {
 	if !slices.ContainsFunc(set.Checks, func(c plan.Check) bool { return j.Spec.Check == "" || c.ID == j.Spec.Check }) {
 		return set, &plan.NoCheck{Why: fmt.Sprintf("there is no check %q in this repository", j.Spec.Check)}
 	}
-	for i := range set.Checks {
+	for i, c := range set.Checks {
+		if j.clean(c.Run) != c.Run {
+			return set, &plan.NoCheck{Why: fmt.Sprintf("the command of check %q holds what looks like a credential, and commands stand in every report", c.ID)}
+		}
 		if j.Timeout > 0 {
 			set.Checks[i].Timeout = j.Timeout
 		}

@@ -71,7 +71,7 @@ func (a *app) repair(ctx context.Context, j trace.Job) error {
 		return ourSide(err)
 	}
 	defer rec.Close()
-	ag, done, err := assemble(ctx, j, rec)
+	ag, done, err := a.assemble(ctx, j, rec)
 	if err != nil {
 		return ourSide(errors.Join(err, noted(rec, err)))
 	}
@@ -92,7 +92,7 @@ func noted(rec *trace.Recorder, err error) error {
 }
 
 // assemble puts the organs of one job together.
-func assemble(ctx context.Context, j trace.Job, rec *trace.Recorder) (ag *agent.Agent, done func(), err error) {
+func (a *app) assemble(ctx context.Context, j trace.Job, rec *trace.Recorder) (ag *agent.Agent, done func(), err error) {
 	var set plan.Set
 	var needs plan.Needs
 	if err := errors.Join(json.Unmarshal(j.Checks, &set), json.Unmarshal(j.Needs, &needs)); err != nil {
@@ -116,7 +116,7 @@ func assemble(ctx context.Context, j trace.Job, rec *trace.Recorder) (ag *agent.
 	}
 	o := &oracle.Oracle{
 		Box: box, Check: set.Checks[i], Needs: needs, Root: root, Module: modulePath(j.Trees.Root, set.Checks[i].Dir),
-		Policy: proof.PatchPolicy(j.Protect, j.Allow, set.AllScripts(), j.Limits.Files, j.Limits.Lines), Links: j.Links, Scratch: j.Scratch, Seed: j.Seed, Keep: agent.Keep(j.Evidence),
+		Policy: proof.PatchPolicy(j.Protect, j.Allow, set.AllScripts(), j.Limits.Files, j.Limits.Lines), Links: j.Links, Scratch: j.Scratch, Seed: j.Seed, Clean: a.clean.Text, Keep: agent.Keep(j.Evidence),
 		Trees: &worktree.Copies{From: j.Trees.Root, Into: fresh},
 	}
 	o.OnRun = func(r oracle.Run) { _ = rec.Add(0, trace.TypeRun, agent.RunData(r)) } // a failing trace is noticed at the next verdict

@@ -265,7 +265,7 @@ func (a *Agent) judge(ctx context.Context, turn int, by string, change patch.Cha
 	if err := change.Write(root); err != nil {
 		return v, fmt.Errorf("apply a change: %w", err)
 	}
-	id, err := patch.TreeID(root.FS(), a.Job.Links)
+	id, err := patch.TreeID(patch.DirFS(root), a.Job.Links)
 	if err != nil {
 		return v, fmt.Errorf("hash a tree: %w", err)
 	}

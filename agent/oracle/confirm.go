@@ -99,7 +99,7 @@ func (o *Oracle) revertRun(ctx context.Context, seen Sight, change patch.Change)
 	if seen.Trusted {
 		q.mode = proof.Instrumented
 	}
-	if q.tree, err = patch.TreeID(root.FS(), o.Links); err != nil {
+	if q.tree, err = patch.TreeID(patch.DirFS(root), o.Links); err != nil {
 		return Run{}, fmt.Errorf("hash a copy: %w", err)
 	}
 	return o.run(ctx, q)
@@ -164,5 +164,5 @@ func FS(dir string) (fs.FS, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return root.FS(), root.Close, nil
+	return patch.DirFS(root), root.Close, nil
 }

@@ -140,7 +140,7 @@ func (o *Oracle) fresh(ctx context.Context, change *patch.Change, q request) (ru
 			return Run{}, fmt.Errorf("apply the diff: %w", err)
 		}
 	}
-	if q.tree, err = patch.TreeID(root.FS(), o.Links); err != nil {
+	if q.tree, err = patch.TreeID(patch.DirFS(root), o.Links); err != nil {
 		return Run{}, fmt.Errorf("hash a copy: %w", err)
 	}
 	q.dir = dir

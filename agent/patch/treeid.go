@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -73,9 +72,6 @@ func walk(fsys fs.FS, parent *node, dir string, files []*node) ([]*node, error) 
 	}
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
-		if !utf8.ValidString(e.Name()) {
-			return nil, fmt.Errorf("the name %q is not UTF-8", name)
-		}
 		n := parent.children[e.Name()]
 		switch {
 		case e.Name() == ".git", n != nil && n.mode != "":

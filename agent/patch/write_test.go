@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha1"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -297,7 +298,6 @@ func TestTreeIDErrors(t *testing.T) {
 		links map[string]string
 		says  string
 	}{
-		"not UTF-8":    {fstest.MapFS{"d/caf\xe9.txt": {}}, nil, `"d/caf\xe9.txt" is not UTF-8`},
 		"a pipe":       {fstest.MapFS{"p": {Mode: fs.ModeNamedPipe}}, nil, "neither a file"},
 		"bad commit":   {fstest.MapFS{}, map[string]string{"m": "HEAD"}, "no commit"},
 		"cannot read":  {brokenFS{}, nil, "input/output"},
@@ -305,6 +305,33 @@ func TestTreeIDErrors(t *testing.T) {
 	} {
 		if id, err := patch.TreeID(tt.fsys, tt.links); err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %q %v, want …%s…", name, id, err, tt.says)
+		}
+	}
+}
+
+// TestDirFSTakesAnyName: git tracks names that are no UTF-8, and so does a tree's id.
+func TestDirFSTakesAnyName(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "d\xff"), 0o755); err != nil {
+		t.Skipf("REFUSED: this file system takes UTF-8 names alone: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "d\xff", "caf\xe9.txt"), []byte("hello\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	blob := sha1.Sum([]byte("blob 6\x00hello\n"))
+	inner := sha1.Sum(append([]byte("tree 36\x00100644 caf\xe9.txt\x00"), blob[:]...))
+	want := sha1.Sum(append([]byte("tree 29\x0040000 d\xff\x00"), inner[:]...))
+	if got, err := patch.TreeID(patch.DirFS(root), nil); err != nil || got != hex.EncodeToString(want[:]) {
+		t.Errorf("got %s, %v; want %x", got, err, want)
+	}
+	for _, name := range []string{"../x", "/etc/passwd", "", "d\xff/../x"} {
+		if _, err := fs.ReadFile(patch.DirFS(root), name); !errors.Is(err, fs.ErrInvalid) {
+			t.Errorf("%q: got %v, want it refused", name, err)
 		}
 	}
 }

@@ -77,8 +77,8 @@ func (s *Store) healIfFree(ctx context.Context, git string) error {
 	return heal(git)
 }
 
-// guardOf is the lock of the mirror at git. Whoever reads or adds objects or trees shares it; whoever moves refs or
-// heals holds it alone. It is never removed.
+// guardOf is the lock of the mirror at git. Whoever adds objects or fills a checkout shares it; whoever moves refs,
+// makes or removes the record of a checkout, or heals, holds it alone. It is never removed.
 func guardOf(git string) string { return strings.TrimSuffix(git, ".git") + ".guard" }
 
 // heal clears what a killed git left in a mirror: lock files, half-written packs and objects, and the books of

@@ -83,16 +83,36 @@ func (t *Tree) describe(ctx context.Context) error {
 }
 
 func (t *Tree) checkout(ctx context.Context) error {
+	if err := t.enter(ctx); err != nil {
+		return err
+	}
 	lock, err := t.mirror.lock(ctx, shared)
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
 	_, err = t.mirror.store.git.run(ctx, call{
-		dir:    t.mirror.git,
-		args:   []string{"worktree", "add", "--quiet", "--detach", "--end-of-options", t.Dir, t.SHA},
+		dir:    t.book,
+		work:   t.Dir,
+		args:   []string{"read-tree", "--reset", "-u", t.SHA},
 		config: [][2]string{{"checkout.workers", "0"}},
 		hold:   []*os.File{lock, t.claim.lock},
+	})
+	return err
+}
+
+// enter puts the checkout into the mirror's books, still empty. It holds the lock alone: git reads the books of all
+// checkouts whenever it makes one, and fails on a book that is half written or half removed.
+func (t *Tree) enter(ctx context.Context) error {
+	lock, err := t.mirror.lock(ctx, exclusive)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	_, err = t.mirror.store.git.run(ctx, call{
+		dir:  t.mirror.git,
+		args: []string{"worktree", "add", "--quiet", "--detach", "--no-checkout", "--end-of-options", t.Dir, t.SHA},
+		hold: []*os.File{lock, t.claim.lock},
 	})
 	// Read at once, and never again: what is in the folder later is not to be believed.
 	t.book, _ = dotGit(t.Dir)
@@ -128,15 +148,24 @@ func (t *Tree) Close(ctx context.Context) error {
 }
 
 func (t *Tree) close(ctx context.Context) error {
+	return errors.Join(t.leave(ctx), t.claim.release())
+}
+
+// leave takes the checkout out of the mirror's books. Where somebody is at work for long it leaves that to whoever
+// heals the mirror next, and finds a record without a tree.
+func (t *Tree) leave(ctx context.Context) error {
+	if filepath.Dir(t.book) != filepath.Join(t.mirror.git, "worktrees") {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, closeTime)
 	defer cancel()
-	lock, err := t.mirror.lock(ctx, shared)
-	if err != nil { // somebody is fetching for long: the next one to heal the mirror finds the record without a tree
-		return t.claim.release()
+	lock, err := t.mirror.lock(ctx, exclusive)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil
+	}
+	if err != nil {
+		return err
 	}
 	defer lock.Close()
-	if filepath.Dir(t.book) == filepath.Join(t.mirror.git, "worktrees") {
-		err = removeAll(t.book)
-	}
-	return errors.Join(err, t.claim.release())
+	return removeAll(t.book)
 }

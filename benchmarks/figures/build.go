@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	main0    = "github.com/redraft-dev/redraft/cmd/redraft"
+	mainPackage    = "github.com/redraft-dev/redraft/cmd/redraft"
 	maxBytes = 40 << 20
 	maxCPU   = 250 * time.Second
 )
@@ -18,7 +18,7 @@ const (
 // build measures a clean build of the stripped program, and, in the same run, one of net/http to compare it with.
 func (b *bench) build(ctx context.Context) (within bool, err error) {
 	exe := filepath.Join(b.dir, "stripped")
-	ours, err := b.clean(ctx, "build", "-trimpath", "-ldflags=-s -w", "-o", exe, main0)
+	ours, err := b.clean(ctx, "build", "-trimpath", "-ldflags=-s -w", "-o", exe, mainPackage)
 	if err != nil {
 		return false, err
 	}

@@ -93,7 +93,7 @@ func names() (all []string) {
 func (b *bench) program(ctx context.Context) (string, error) {
 	if b.exe == "" {
 		exe := filepath.Join(b.dir, "redraft")
-		if out, err := exec.CommandContext(ctx, "go", "build", "-o", exe, main0).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(ctx, "go", "build", "-o", exe, mainPackage).CombinedOutput(); err != nil {
 			return "", fmt.Errorf("build: %w: %s", err, out)
 		}
 		b.exe = exe

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	mainPackage    = "github.com/redraft-dev/redraft/cmd/redraft"
-	maxBytes = 40 << 20
-	maxCPU   = 250 * time.Second
+	mainPackage = "github.com/redraft-dev/redraft/cmd/redraft"
+	maxBytes    = 40 << 20
+	maxCPU      = 250 * time.Second
 )
 
 // build measures a clean build of the stripped program, and, in the same run, one of net/http to compare it with.

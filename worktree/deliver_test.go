@@ -163,6 +163,7 @@ func TestDeliver(t *testing.T) {
 		{"checked out", "redraft/out", one, "", ErrBranchTaken, false},
 		{"somebody else's", "redraft/foreign", one, "", ErrBranchTaken, false},
 		{"another namespace", "main", one, "", nil, false},
+		{"a new branch of another namespace", "elsewhere", one, "", nil, false},
 		{"out of the namespace", "redraft/../main", one, "", nil, false},
 		{"the namespace itself", "redraft/", one, "", nil, false},
 		{"no name", "redraft/a..b", one, "", nil, false},

@@ -63,8 +63,7 @@ type Oracle struct {
 
 	mu      sync.Mutex
 	counts  map[string]int
-	trusted bool // instrumented runs of the root agreed with the plain one
-	alone   map[string]bool
+	trusted bool     // instrumented runs of the root agreed with the plain one
 	caches  sync.Map // name -> *sync.Once result
 }
 

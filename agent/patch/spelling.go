@@ -115,7 +115,7 @@ func fileName(line string) string {
 	return ""
 }
 
-var pathWord = regexp.MustCompile("[\\pL\\pN_@+./\\[\\]-]+\\.[\\pL\\pN]+")
+var pathWord = regexp.MustCompile(`[\pL\pN_@+./\[\]-]+\.[\pL\pN]+`)
 
 var hunkMark = regexp.MustCompile(`^@@.*@@|^@@\s*$|^@@ \.\.\. @@`)
 

@@ -22,6 +22,7 @@ const (
 	Source   = "source"   // the symbols at issue
 	Finding  = "finding"  // got, want, where
 	Previous = "previous" // the previous answer as a diff and what it got
+	Answer   = "answer"   // what may be changed, and the form once more
 )
 
 // Section is one part of a scene.
@@ -56,6 +57,7 @@ type Look struct {
 const (
 	fieldCap   = 64 << 10
 	findingCap = 3 << 10
+	answerCap  = 1 << 10 // kept free for the answer section
 )
 
 // Scene looks at the root and the findings.
@@ -65,9 +67,9 @@ func (l Look) Scene() Scene {
 		budget = 24 << 10
 	}
 	finding := l.finding()
-	budget -= len(l.Rules) + len(finding) + min(len(l.Previous), findingCap)
+	budget -= len(l.Rules) + len(finding) + min(len(l.Previous), findingCap) + answerCap
 	tests := l.tests(budget / 3)
-	source, files, cut := l.source(tests.words, max(budget-len(tests.text), 1<<10))
+	source, answer, files, cut := l.source(tests.words, max(budget-len(tests.text), 1<<10))
 	s := Scene{Files: files, Cut: cut}
 	for _, sec := range []Section{
 		{Name: Task, Text: l.Rules},
@@ -75,6 +77,7 @@ func (l Look) Scene() Scene {
 		{Name: Source, Text: source},
 		{Name: Finding, Text: finding},
 		{Name: Previous, Text: Clean(l.Previous, findingCap)},
+		{Name: Answer, Text: answer},
 	} {
 		sec.Off = slices.Contains(l.Off, sec.Name)
 		s.Sections = append(s.Sections, sec)

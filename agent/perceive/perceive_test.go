@@ -1,7 +1,6 @@
 package perceive_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -119,7 +118,7 @@ func FuzzScene(f *testing.F) {
 			t.Errorf("%d bytes for a budget of %d", len(text), l.Budget)
 		}
 		if strings.Contains(text, "<|im_end|>") || strings.ContainsRune(text, 0) {
-			t.Error(fmt.Sprintf("a control token or NUL is shown: %q", text))
+			t.Errorf("a control token or NUL is shown: %q", text)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 
@@ -24,6 +25,8 @@ var word = regexp.MustCompile(`[\pL_][\pL\pN_]*`)
 type symbol struct {
 	file  string
 	name  string
+	addr  string // as an edit addresses it
+	kind  string // func, method, type, const, var
 	text  string
 	score int
 	order int
@@ -115,14 +118,14 @@ func (l Look) fileSymbols(name string) []symbol {
 	}
 	out := make([]symbol, 0, len(syms))
 	for i, s := range syms {
-		out = append(out, symbol{file: name, name: s.Name, text: string(b[s.Start:s.End]), order: i})
+		out = append(out, symbol{file: name, name: s.Name, addr: s.String(), kind: s.Kind, text: string(b[s.Start:s.End]), order: i})
 	}
 	return out
 }
 
 // source shows the symbols at issue: those that the test names, then those that they name, whole files where they
 // are small enough.
-func (l Look) source(words map[string]int, budget int) (text string, files, cut []string) {
+func (l Look) source(words map[string]int, budget int) (text, answer string, files, cut []string) {
 	var all []symbol
 	dirs := map[string]bool{}
 	for _, f := range l.Findings {
@@ -132,7 +135,8 @@ func (l Look) source(words map[string]int, budget int) (text string, files, cut 
 		}
 	}
 	byFile := map[string][]symbol{}
-	for _, s := range rank(all, words) {
+	ranked := rank(all, words)
+	for _, s := range ranked {
 		if _, no := l.Protected(s.file); no {
 			continue
 		}
@@ -155,9 +159,28 @@ func (l Look) source(words map[string]int, budget int) (text string, files, cut 
 		}
 	}
 	if b.Len() == 0 {
-		return "", nil, nil
+		return "", "", nil, nil
 	}
-	return "## The source\n" + b.String(), files, cut
+	return "## The source\n" + b.String(), l.answer(ranked, files), files, cut
+}
+
+// answer says what may be changed, likeliest first, and shows the form with the likeliest address in it: a small model
+// copies what it sees last.
+func (l Look) answer(ranked []symbol, files []string) string {
+	var addrs []string
+	for _, s := range ranked {
+		if len(addrs) == 8 {
+			break
+		}
+		if _, no := l.Protected(s.file); !no && slices.Contains(files, s.file) && (s.kind == "func" || s.kind == "method") {
+			addrs = append(addrs, s.file+" :: "+s.addr)
+		}
+	}
+	if len(addrs) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("## Your answer\nThe test is right, the source is wrong. Likely places: `%s`.\n"+
+		"Give the corrected function, whole, in this form:\n\n```go\n# edit: %s\n…\n```\n", strings.Join(addrs, "`, `"), addrs[0])
 }
 
 // rank scores symbols by how often the words name them, directly or through one that is named; what nobody names

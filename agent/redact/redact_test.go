@@ -23,7 +23,7 @@ func sinks(c *Cleaner) map[string]func(string) string {
 func TestTextLeavesTheRest(t *testing.T) {
 	c := New("correct horse battery")
 	for _, s := range []string{
-		"", "plain\n\ttext\r\n", "\x1b[31mred\x1b[0m", "<b>@user</b> #12 ::error::", "日本語 ‮ text",
+		"", "plain\n\ttext\r\n", "\x1b[31mred\x1b[0m", "<b>@user</b> #12 ::error::", "日本語 \u202e text",
 		"std::vector<int> a & b", "postgres://user:%s@%s/db", "git@github.com:o/r.git", "https://example.com/a@b",
 		"task-runner-for-some-long-project-name-1", "Authorization: Bearer ${TOKEN}", "disk-a1b2c3d4e5f6a7b8c9d0e1f2",
 		"req.Header.Set(\"Authorization\", \"Bearer \"+token)", "npm_config_registry_and_other_settings_of_npm",

@@ -39,7 +39,7 @@ func landlockABI() (int, error) {
 	case unix.ENOSYS:
 		return 0, errors.New("this kernel has no Landlock")
 	case unix.EOPNOTSUPP:
-		return 0, errors.New("Landlock is switched off in this kernel (see its lsm= boot option)")
+		return 0, errors.New("the kernel has Landlock switched off (see its lsm= boot option)")
 	}
 	return 0, fmt.Errorf("ask for Landlock: %w", errno)
 }

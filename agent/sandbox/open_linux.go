@@ -31,7 +31,7 @@ func (s *Sandbox) open(shim []string) (err error) {
 			return err
 		}
 		if abi < abiFloor {
-			return fmt.Errorf("Landlock of this kernel is version %d, %d is needed (Linux 6.2)", abi, abiFloor)
+			return fmt.Errorf("this kernel has Landlock version %d, and %d is needed (Linux 6.2)", abi, abiFloor)
 		}
 		s.gaps = landlockGaps(abi)
 	case Unconfined:

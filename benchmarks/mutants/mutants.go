@@ -19,7 +19,7 @@ var mutants = []Mutant{
 		"if got[id] != report.Pass {", "if got[id] == report.Fail {",
 		"./agent/proof", "TestRefused"},
 	{"the oracle's hash is not compared", "D2", "agent/proof/proof.go",
-		"if rung.Status != Held || sum != receipt.Oracle {", "if rung.Status != Held {",
+		"if rung.Status != Held || sum != receipt.Oracle {", "if rung.Status != Held || sum == \"\" {",
 		"./agent/proof", "TestRefused"},
 	{"repeats may share a copy", "D6", "agent/proof/rungs.go",
 		"if places[r.Place] {", "if places[r.Place] && r.Place == \"\" {",

@@ -14,7 +14,7 @@ import (
 )
 
 // console matches the lines a person types in a document's console blocks.
-var console = regexp.MustCompile("(?m)^\\$ (.+)$")
+var console = regexp.MustCompile(`(?m)^\$ (.+)$`)
 
 // documents are the pages that show commands.
 func documents(t *testing.T) map[string]string {

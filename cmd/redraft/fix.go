@@ -120,7 +120,6 @@ type setting struct {
 	tiers    []string
 	models   []trace.ModelChoice
 	found    []model.Found
-	tier     sandbox.Tier
 	command  string
 }
 

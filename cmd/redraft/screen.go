@@ -22,8 +22,6 @@ type screen struct {
 	applied bool
 	rungs   []trace.RungData
 	see     *trace.VerdictData
-	runs    int
-	saidTry bool
 }
 
 func (a *app) newScreen() *screen {

@@ -4,6 +4,7 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"errors"
@@ -11,6 +12,9 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redraft-dev/redraft/agent/mechanic"
@@ -20,6 +24,7 @@ import (
 	"github.com/redraft-dev/redraft/agent/plan"
 	"github.com/redraft-dev/redraft/agent/proof"
 	"github.com/redraft-dev/redraft/agent/report"
+	"github.com/redraft-dev/redraft/agent/syntax"
 	"github.com/redraft-dev/redraft/agent/trace"
 )
 
@@ -48,7 +53,9 @@ type Agent struct {
 	seen    oracle.Sight
 	command string // the smallest command that shows the red
 	spent   spent
-	judged  map[string]string // diff -> what it got
+	judged  map[string]string // a change but for layout and comments -> what it got
+	now     atomic.Int32      // the turn that runs belong to, 0 outside of turns
+	mu      sync.Mutex        // guards err: runs are told of by several goroutines
 	refused string            // the last claim that Confirm refused, and why
 	lost    error             // the last tier that could not be reached
 	err     error             // first failure of the trace
@@ -83,7 +90,7 @@ func (a *Agent) Repair(ctx context.Context) (trace.Stop, error) {
 		}
 	}
 	a.add(0, trace.TypeStop, stop)
-	return stop, a.err
+	return stop, a.broken()
 }
 
 func (a *Agent) wall() time.Duration {
@@ -214,6 +221,7 @@ func (a *Agent) mechanic(ctx context.Context) (trace.Stop, bool, error) {
 	if a.Mechanic == nil {
 		return trace.Stop{}, false, nil
 	}
+	a.now.Store(0)
 	a.step("the mechanic looks for a small edit")
 	for c, err := range a.Mechanic.Candidates(ctx, a.seen.Verdict) {
 		if err != nil {
@@ -230,8 +238,8 @@ func (a *Agent) mechanic(ctx context.Context) (trace.Stop, bool, error) {
 // try applies a change to a fresh copy of the root and judges it, cheap check first; a green one is confirmed. note is
 // what the next turn should know.
 func (a *Agent) try(ctx context.Context, turn int, by string, change patch.Change, why string) (stop trace.Stop, done bool, note string, err error) {
-	diff := change.Diff()
-	if got, again := a.judged[string(diff)]; again {
+	diff, k := change.Diff(), key(change)
+	if got, again := a.judged[k]; again {
 		return stop, false, "The same change was tried before; it got: " + got, nil
 	}
 	v, err := a.judge(ctx, turn, by, change, why)
@@ -239,15 +247,15 @@ func (a *Agent) try(ctx context.Context, turn int, by string, change patch.Chang
 		return stop, false, "", err
 	}
 	if v.Color != report.Green {
-		a.judged[string(diff)] = headline(v)
+		a.judged[k] = headline(v)
 		return stop, false, note1(v), nil
 	}
 	if worse := a.seen.Worse(v); worse != "" {
-		a.judged[string(diff)] = worse
+		a.judged[k] = worse
 		return stop, false, worse + ".", nil
 	}
 	stop, done, err = a.confirm(ctx, turn, by, diff)
-	a.judged[string(diff)] = a.refused
+	a.judged[k] = a.refused
 	return stop, done, a.refused, err
 }
 
@@ -277,14 +285,14 @@ func (a *Agent) judge(ctx context.Context, turn int, by string, change patch.Cha
 		}
 		if ok && v.Color != report.Green {
 			a.add(turn, trace.TypeVerdict, verdictData("cheap", v))
-			return v, a.err
+			return v, a.broken()
 		}
 	}
 	if v, err = a.Oracle.Judge(ctx, dir); err != nil {
 		return v, err
 	}
 	a.add(turn, trace.TypeVerdict, verdictData("judge", v))
-	return v, a.err
+	return v, a.broken()
 }
 
 // confirm asks the oracle for a proof of a green try and writes the receipt.
@@ -303,7 +311,7 @@ func (a *Agent) confirm(ctx context.Context, turn int, by string, diff []byte) (
 		if a.refused = v.Text; a.refused == "" {
 			a.refused = headline(v)
 		}
-		return trace.Stop{}, false, a.err
+		return trace.Stop{}, false, a.broken()
 	}
 	receipt.Job, receipt.Repo, receipt.Fingerprint, receipt.By = a.Job.ID, a.Job.Repo, a.Plan.Fingerprint, by
 	if err := a.writeReceipt(turn, receipt, diff); err != nil {
@@ -314,9 +322,41 @@ func (a *Agent) confirm(ctx context.Context, turn int, by string, diff []byte) (
 
 // add appends to the trace and remembers the first failure.
 func (a *Agent) add(turn int, typ string, data any) {
-	if err := a.Trace.Add(turn, typ, data); err != nil && a.err == nil {
+	err := a.Trace.Add(turn, typ, data)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err != nil && a.err == nil {
 		a.err = fmt.Errorf("write the trace: %w", err)
 	}
+}
+
+// broken is the first failure of the trace: a job that cannot be recorded does not go on.
+func (a *Agent) broken() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.err
+}
+
+// OnRun writes a run in the jail down; it is Oracle.OnRun.
+func (a *Agent) OnRun(r oracle.Run) { a.add(int(a.now.Load()), trace.TypeRun, RunData(r)) }
+
+// key is a change but for layout and comments: what has the same key is judged once.
+func key(c patch.Change) string {
+	var b strings.Builder
+	for _, f := range c.Files {
+		fmt.Fprintf(&b, "%q %v\n%s\n", f.Path, f.Deleted, syntax.Normal(f.Path, f.New))
+	}
+	return b.String()
+}
+
+// idle says whether a change differs from the root in nothing but layout and comments.
+func idle(c patch.Change) bool {
+	for _, f := range c.Files {
+		if f.Created || f.Deleted || !bytes.Equal(syntax.Normal(f.Path, f.Old), syntax.Normal(f.Path, f.New)) {
+			return false
+		}
+	}
+	return true
 }
 
 func (a *Agent) step(text string) { a.add(0, trace.TypeStep, trace.StepData{Text: text}) }

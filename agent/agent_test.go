@@ -140,12 +140,12 @@ func newWorld(t *testing.T, tiers []string, lines map[string][]any) *world {
 	o := &oracle.Oracle{
 		Box: box, Check: set.Checks[0], Needs: needs, Root: fsys, Module: "example.com/m", Trees: &copies{from: root, into: t.TempDir()},
 		Scratch: t.TempDir(), Base: base, Timeout: time.Minute, Seed: 1, Keep: agent.Keep(w.evidence),
-		OnRun: func(r oracle.Run) { rec.Add(0, trace.TypeRun, agent.RunData(r)) },
 	}
 	w.Agent = &agent.Agent{
 		Job:  trace.Job{ID: "job", Root: "c0ffee", Base: "c0ffee", RootTree: id, Tiers: tiers, Limits: trace.Limits{Turns: 4}, Seed: 1},
 		Plan: set, Oracle: o, Trace: rec, Root: fsys, Evidence: w.evidence,
 	}
+	o.OnRun = w.OnRun
 	for tier, l := range lines {
 		w.models[tier] = &script{t: t, lines: l}
 		w.Job.Models = append(w.Job.Models, trace.ModelChoice{Tier: tier, Name: tier})

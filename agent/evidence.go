@@ -46,7 +46,7 @@ func (a *Agent) writeReceipt(turn int, r proof.Receipt, diff []byte) error {
 		return err
 	}
 	a.add(turn, trace.TypeReceipt, trace.ReceiptData{SHA256: proof.Sum(b), Tree: r.Tree})
-	return a.err
+	return a.broken()
 }
 
 // writeFile writes a file whole or not at all.

@@ -40,6 +40,7 @@ func (a *Agent) turns(ctx context.Context, tier string, p Proposer) (trace.Stop,
 			return a.exhausted("the job's tokens are spent"), true, nil
 		}
 		a.spent.turns++
+		a.now.Store(int32(a.spent.turns))
 		a.step(fmt.Sprintf("turn %d: asking %s", a.spent.turns, p.Name))
 		stop, done, slipped, err := a.turn(ctx, tier, p, n, m)
 		if err != nil || done {
@@ -65,7 +66,7 @@ func (a *Agent) turn(ctx context.Context, tier string, p Proposer, n int, m *mem
 	if slip != nil {
 		a.add(a.spent.turns, trace.TypeSlip, trace.SlipData{Code: slip.Code, File: slip.File, Addr: slip.Addr, Text: slip.Text, Remedy: slip.Remedy})
 		m.note("", slip.Error(), slip.Code)
-		return stop, false, true, a.err
+		return stop, false, true, a.broken()
 	}
 	stop, done, note, err := a.try(ctx, a.spent.turns, tier, change, strings.Join(landings, "; "))
 	m.note(string(change.Diff()), note, note)
@@ -104,7 +105,7 @@ func (a *Agent) ask(ctx context.Context, tier string, p Proposer, n int, m *memo
 	a.spent.tokens += reply.Usage.Output
 	a.add(turn, trace.TypeReply, trace.ReplyData{Model: reply.Model, Text: reply.Text, Finish: reply.Finish, Prompt: reply.Usage.Prompt,
 		Cached: reply.Usage.Cached, Output: reply.Usage.Output, Seconds: time.Since(start).Seconds()})
-	return reply, a.err
+	return reply, a.broken()
 }
 
 // frames writes an answer down as it arrives, every 16 pieces.
@@ -140,13 +141,16 @@ func (a *Agent) land(reply model.Reply, m *memory) (patch.Change, []string, *pat
 	if len(m.set) > 0 {
 		merged := patch.Merge(m.set, set)
 		if c, l, err := patch.Resolve(a.Root, merged, a.Policy); err == nil && len(merged) > len(set) {
-			if _, tried := a.judged[string(change.Diff())]; tried {
+			if _, tried := a.judged[key(change)]; tried {
 				change, landings, set = c, l, merged
 			}
 		}
 	}
 	m.set = set
-	if got, again := a.judged[string(change.Diff())]; again {
+	if idle(change) {
+		return change, nil, &patch.Slip{Code: patch.NothingChanged, Text: "The edit changes layout and comments alone.", Remedy: "Change what the program does."}
+	}
+	if got, again := a.judged[key(change)]; again {
 		return change, nil, &patch.Slip{Code: "same_answer", Text: "This is the same answer as in an earlier turn; it got: " + got, Remedy: "Look for the cause elsewhere and answer differently."}
 	}
 	var lines []string

@@ -52,7 +52,7 @@ var mutants = []Mutant{
 		"if !slices.Contains(policy.Sandboxes, receipt.Tier) {", "if len(policy.Sandboxes) == 0 {",
 		"./agent/proof", "TestRefused"},
 	{"the same answer is judged again", "promise 7", "agent/turn.go",
-		"if got, again := a.judged[string(change.Diff())]; again {", "if got, again := a.judged[string(change.Diff())]; again && got == \"\" {",
+		"if got, again := a.judged[key(change)]; again {", "if got, again := a.judged[key(change)]; again && got == \"\" {",
 		"./agent", "TestAnswersJudgedOnce"},
 	{"a model that is gone is a stop", "promise 7", "agent/agent.go",
 		"if a.lost != nil { //", "if a.lost != nil && a.command == \"\" { //",

@@ -227,18 +227,24 @@ func (j Job) admit(ctx context.Context, rec *trace.Recorder, spec trace.Job, set
 	return j.end(ctx, rec, p, out)
 }
 
-// end writes down what will be left, leaves it, and writes down that it is there.
+// end writes down what will be left, leaves it, and writes down that it is there. A branch that somebody took in between
+// is answered with another name, three times at most.
 func (j Job) end(ctx context.Context, rec *trace.Recorder, p *proof.Proof, out Outcome) (Outcome, error) {
-	where, err := j.End.Will(ctx, p)
-	if err != nil {
-		return out, err
-	}
-	if err := rec.Add(0, trace.TypeDraft, trace.DraftData{State: "will_open", Where: where}); err != nil {
-		return out, err
-	}
-	commit, err := j.End.Do(ctx, p, where)
-	if err != nil {
-		return out, err
+	var where, commit string
+	for tries := 1; ; tries++ {
+		var err error
+		if where, err = j.End.Will(ctx, p); err != nil {
+			return out, err
+		}
+		if err := rec.Add(0, trace.TypeDraft, trace.DraftData{State: "will_open", Where: where}); err != nil {
+			return out, err
+		}
+		if commit, err = j.End.Do(ctx, p, where); err == nil {
+			break
+		}
+		if !errors.Is(err, worktree.ErrBranchTaken) || tries == 3 {
+			return out, err
+		}
 	}
 	out.Where, out.Commit = where, commit
 	return out, rec.Add(0, trace.TypeDraft, trace.DraftData{State: "opened", Where: where, Commit: commit})

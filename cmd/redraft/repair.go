@@ -119,11 +119,11 @@ func (a *app) assemble(ctx context.Context, j trace.Job, rec *trace.Recorder) (a
 		Policy: proof.PatchPolicy(j.Protect, j.Allow, set.AllScripts(), j.Limits.Files, j.Limits.Lines), Links: j.Links, Scratch: j.Scratch, Seed: j.Seed, Clean: a.clean.Text, Keep: agent.Keep(j.Evidence),
 		Trees: &worktree.Copies{From: j.Trees.Root, Into: fresh},
 	}
-	o.OnRun = func(r oracle.Run) { _ = rec.Add(0, trace.TypeRun, agent.RunData(r)) } // a failing trace is noticed at the next verdict
 	if o.Base, err = toolchainBase(ctx, box, needs, j, rec); err != nil {
 		return nil, nil, errors.Join(err, closeRoot())
 	}
 	ag = &agent.Agent{Job: j, Plan: set, Oracle: o, Trace: rec, Root: root, Policy: o.Policy, Evidence: j.Evidence, Dial: dialer(j)}
+	o.OnRun = ag.OnRun
 	if slices.Contains(j.Tiers, agent.Mechanic) && needs.Go != "" {
 		ag.Mechanic = &mechanic.Mechanic{Oracle: o, Policy: o.Policy, Root: root, Module: o.Module, Width: width(j)}
 		ag.Mechanic.OnTry = func(t mechanic.Try) { _ = rec.Add(0, trace.TypeCandidate, candidate(t)) }

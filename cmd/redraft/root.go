@@ -65,6 +65,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdin i
 	if !errors.As(err, &c) {
 		c = &coded{exitUsage, err} // cobra's own: an unknown command or flag
 	}
+	if ctx.Err() != nil && c.code == exitFailed { // a person's Ctrl-C is no failure of ours
+		c = &coded{exitStopped, errors.New("interrupted; nothing was left in the repository")}
+	}
 	if c.err != nil {
 		fmt.Fprintf(stderr, "redraft: %s\n", a.clean.Terminal(c.err.Error()))
 	}

@@ -68,22 +68,37 @@ func Title(r proof.Receipt) string {
 	if len(r.Findings) == 0 {
 		return "`" + strings.ReplaceAll(r.Command, "\n", " ") + "` is green"
 	}
-	name := r.Findings[0][strings.LastIndex(r.Findings[0], ".")+1:]
+	name := short(r.Findings[0])
 	if len(r.Findings) == 1 {
 		return name + " passes"
 	}
 	return fmt.Sprintf("%s and %d more pass", name, len(r.Findings)-1)
 }
 
+// testName is what stands after the import path in a Go finding's id; the path itself may hold dots.
+var testName = regexp.MustCompile(`\.((?:Test|Example|Fuzz).*|\[[a-z]+\])$`)
+
+// short is a finding's name without its package.
+func short(finding string) string {
+	if m := testName.FindStringSubmatch(finding); m != nil {
+		return m[1]
+	}
+	return finding[strings.LastIndex(finding, ".")+1:]
+}
+
 var notSlug = regexp.MustCompile(`[^a-z0-9]+`)
 
 // Slug is a short name for a branch, from the first finding or the command.
 func Slug(r proof.Receipt) string {
-	s := r.Command
 	if len(r.Findings) > 0 {
-		s = r.Findings[0][strings.LastIndex(r.Findings[0], ".")+1:]
+		return SlugOf(r.Findings[0])
 	}
-	s = strings.Trim(notSlug.ReplaceAllString(strings.ToLower(s), "-"), "-")
+	return SlugOf(r.Command)
+}
+
+// SlugOf is what stands after a finding's package, in lower case letters, digits and hyphens, at most 40.
+func SlugOf(finding string) string {
+	s := strings.Trim(notSlug.ReplaceAllString(strings.ToLower(short(finding)), "-"), "-")
 	if len(s) > 40 {
 		s = strings.Trim(s[:40], "-")
 	}

@@ -157,6 +157,29 @@ func (a *app) replayCmd() *cobra.Command {
 	}
 }
 
+// viewCmd renders a job as one HTML file.
+func (a *app) viewCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "view FILE OUT.html",
+		Short: "write a job as one HTML file, from its trace alone: timeline, prompts, diffs, got and want",
+		Args:  cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			events, _, err := trace.Read(args[0])
+			if err != nil {
+				return usage("view: %w", err)
+			}
+			f, err := os.OpenFile(args[1], os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
+			if err != nil {
+				return usage("view: %w", err)
+			}
+			if err := errors.Join(trace.View(f, events), f.Close()); err != nil {
+				return ourSide(err)
+			}
+			return nil
+		},
+	}
+}
+
 // explainCmd sees the red and says what it is; it repairs nothing.
 func (a *app) explainCmd() *cobra.Command {
 	var f fixFlags

@@ -92,7 +92,7 @@ func (a *app) root() *cobra.Command {
 		},
 	}
 	cmd.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON value instead of text for people")
-	cmd.AddCommand(a.demoCmd(), a.fixCmd(), a.explainCmd(), a.planCmd(), a.verifyCmd(), a.replayCmd(), a.doctorCmd(), a.selftestCmd(), a.repairCmd(), a.patchCmd())
+	cmd.AddCommand(a.demoCmd(), a.fixCmd(), a.explainCmd(), a.planCmd(), a.verifyCmd(), a.replayCmd(), a.viewCmd(), a.doctorCmd(), a.selftestCmd(), a.repairCmd(), a.patchCmd())
 	return cmd
 }
 

@@ -69,7 +69,10 @@ func (o *Oracle) Confirm(ctx context.Context, seen Sight, claim proof.Claim) (pr
 func (o *Oracle) confirmRun(ctx context.Context, seen Sight, change patch.Change, i int) (Run, error) {
 	q := request{phase: "confirm", mode: proof.Plain, cache: "confirm", keep: true}
 	if i > 0 && seen.Trusted {
-		q.mode, q.seed, q.tz = proof.Instrumented, o.seed(proof.Instrumented, i-1), zone(proof.Instrumented, i-1)
+		q.mode = proof.Instrumented
+	}
+	if q.mode == proof.Instrumented && !seen.Natural {
+		q.seed, q.tz = o.seed(q.mode, i-1), zone(q.mode, i-1)
 	}
 	if i == seen.K {
 		q.cache = baseCache
@@ -124,7 +127,7 @@ func (o *Oracle) receipt(seen Sight, claim proof.Claim, change patch.Change) (pr
 	r := proof.Receipt{
 		Version: proof.ReceiptVersion, Root: claim.Root, RootTree: claim.RootTree, Base: claim.Base, Tree: tree,
 		Diff: proof.Sum(claim.Diff), Check: o.Check.ID, Command: o.Check.Run, Dir: slash(o.Check.Dir), K: seen.K,
-		Trusted: seen.Trusted, Findings: claim.Findings, Oracle: sum, Tier: string(o.Box.Tier()), Gaps: o.Box.Gaps(),
+		Trusted: seen.Trusted, Natural: seen.Natural, Findings: claim.Findings, Oracle: sum, Tier: string(o.Box.Tier()), Gaps: o.Box.Gaps(),
 		Tools: map[string]string{"redraft": runtime.Version()}, Risk: change.Risk(o.Root, o.Policy).String(),
 		Made: time.Now().UTC().Truncate(time.Second), Evidence: map[string]string{},
 	}

@@ -156,13 +156,29 @@ func TestSeeGreen(t *testing.T) {
 	}
 }
 
-// TestSeeMixed uses a test that fails in this machine's own time zone only: red in some runs, green in others.
+// TestSeeMixed uses a test that fails in one time zone only: red in one run, green in the others.
 func TestSeeMixed(t *testing.T) {
 	files := double("x + x")
-	files["z_test.go"] = "package m\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestZone(t *testing.T) {\n\tif os.Getenv(\"TZ\") == \"\" {\n\t\tt.Error(\"no zone\")\n\t}\n}\n"
+	files["z_test.go"] = "package m\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestZone(t *testing.T) {\n\tif os.Getenv(\"TZ\") == \"Asia/Tokyo\" {\n\t\tt.Error(\"zone\")\n\t}\n}\n"
 	s := newWorld(t, "go test ./...", files).see(t)
-	if !s.Mixed || !strings.Contains(s.Text, "red in 2 and green in 2 of 4") {
+	if !s.Mixed || !strings.Contains(s.Text, "red in 1 and green in 3 of 4") {
 		t.Errorf("got mixed %v, %q", s.Mixed, s.Text)
+	}
+}
+
+// TestSeeNaturalOrder: a test that kills the program in another order hides the red that was asked about; the runner's own
+// order shows it, and the proof is made in that order.
+func TestSeeNaturalOrder(t *testing.T) {
+	files := double("x + 1")
+	files["a_test.go"] = "package m\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestA(t *testing.T) {\n\tif os.Getenv(\"TZ\") != \"\" {\n\t\tpanic(\"elsewhere\")\n\t}\n}\n"
+	w := newWorld(t, "go test ./...", files)
+	s := w.see(t)
+	if s.Color != report.Red || !s.Natural || s.Mixed || !s.Trusted || !slices.Equal(s.Failed, []string{"example.com/m.TestDouble"}) {
+		t.Fatalf("got %v, natural %v, mixed %v, trusted %v, failed %v", s.Color, s.Natural, s.Mixed, s.Trusted, s.Failed)
+	}
+	receipt, v, err := w.Confirm(t.Context(), s, w.claim(t, s, "d.go", "package m\n\nfunc Double(x int) int {\n\treturn 2 * x\n}\n"))
+	if err != nil || v.Color != report.Green || !receipt.Natural || rung(receipt, "D1").Status != proof.Held {
+		t.Errorf("got %v %q, %v, %+v", v.Color, v.Text, err, receipt.Rungs)
 	}
 }
 

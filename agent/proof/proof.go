@@ -240,8 +240,8 @@ func Recompute(receipt Receipt, runs []Recorded) ([]Rung, error) {
 		if r.Command != receipt.Command || r.Dir != receipt.Dir || r.Tier != receipt.Tier {
 			return nil, refuse("evidence_tampered", "run %s-%d is of another command, folder or sandbox than the receipt's", r.Phase, r.N)
 		}
-		if r.ThrownAway != "" && (receipt.Trusted || r.Mode == Plain || r.Phase != "see") {
-			return nil, refuse("evidence_tampered", "run %s-%d was thrown away, which only an instrumented run of the root may be", r.Phase, r.N)
+		if r.ThrownAway != "" && !receipt.throws(r.RunRecord) {
+			return nil, refuse("evidence_tampered", "run %s-%d was thrown away, which it may not be", r.Phase, r.N)
 		}
 		switch {
 		case r.ThrownAway != "":
@@ -275,6 +275,15 @@ func Recompute(receipt Receipt, runs []Recorded) ([]Rung, error) {
 		}
 	}
 	return rungs, nil
+}
+
+// throws says whether a run may be thrown away: an instrumented one of the root, where none is trusted, or where it was made
+// in another order or time zone and those give other results.
+func (r Receipt) throws(run RunRecord) bool {
+	if run.Mode != Instrumented || run.Phase != "see" {
+		return false
+	}
+	return !r.Trusted || r.Natural && (run.Seed != 0 || run.TZ != "")
 }
 
 // recomputeRed asks that the root was red in every run that counts, and for the receipt's findings.

@@ -261,6 +261,9 @@ func TestRefused(t *testing.T) {
 		{name: "k is zero", code: "not_proven", make: func(w *world) { w.receipt.K = 0 }},
 		{name: "a red run thrown away", code: "evidence_tampered", make: func(w *world) { w.run("confirm", 1).ThrownAway = "why not" }},
 		{name: "an instrumented run of the root thrown away", code: "evidence_tampered", make: func(w *world) { w.run("see", 3).ThrownAway = "why not" }},
+		{name: "a run in the runner's own order thrown away", code: "evidence_tampered", make: func(w *world) {
+			w.receipt.Natural, w.run("see", 3).ThrownAway = true, "why not"
+		}},
 		{name: "another root", code: "source_changed_after_run", make: func(w *world) { w.policy.Root = "d00d" }},
 		{name: "the base moved", code: "source_changed_after_run", make: func(w *world) { w.policy.Base = "d00d" }},
 		{name: "another plan", code: "plan_changed", make: func(w *world) { w.policy.Fingerprint = "g" }},

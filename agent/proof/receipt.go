@@ -65,7 +65,8 @@ type Receipt struct {
 	Dir         string            `json:"dir"`
 	Fingerprint string            `json:"fingerprint"`
 	K           int               `json:"k"`
-	Trusted     bool              `json:"instrumented"` // instrumented runs agreed with the plain one on the root, so their findings count
+	Trusted     bool              `json:"instrumented"`  // instrumented runs agreed with the plain one on the root, so their findings count
+	Natural     bool              `json:"natural_order"` // runs in other orders or time zones gave other results on the root and were thrown away
 	Findings    []string          `json:"findings"`
 	Oracle      string            `json:"oracle_sha256"` // over path and content of every protected file
 	Rungs       []Rung            `json:"rungs"`

@@ -34,7 +34,7 @@ var mutants = []Mutant{
 		"if c := r.Report.Color(); c != report.Red {", "if c := r.Report.Color(); c == report.Unknown {",
 		"./agent/proof", "TestRefused"},
 	{"runs may be thrown away at will", "promise 2", "agent/proof/proof.go",
-		"if r.ThrownAway != \"\" && (receipt.Trusted ||", "if r.ThrownAway != \"\" && (false ||",
+		"return !r.Trusted || r.Natural && (run.Seed", "return r.K > 0 || r.Natural && (run.Seed",
 		"./agent/proof", "TestRefused"},
 	{"a proof need not be made by Admit", "promise 2", "agent/proof/proof.go",
 		"return p != nil && p.receipt.Version == ReceiptVersion", "return p != nil",

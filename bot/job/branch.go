@@ -65,7 +65,7 @@ func (b Branch) message(p *proof.Proof) string {
 
 // Title is what went green, in a few words.
 func Title(r proof.Receipt) string {
-	if len(r.Findings) == 0 {
+	if !named(r) {
 		return "`" + strings.ReplaceAll(r.Command, "\n", " ") + "` is green"
 	}
 	name := short(r.Findings[0])
@@ -90,10 +90,15 @@ var notSlug = regexp.MustCompile(`[^a-z0-9]+`)
 
 // Slug is a short name for a branch, from the first finding or the command.
 func Slug(r proof.Receipt) string {
-	if len(r.Findings) > 0 {
+	if named(r) {
 		return SlugOf(r.Findings[0])
 	}
 	return SlugOf(r.Command)
+}
+
+// named says whether a reader found what was red; otherwise the command is all there is to name.
+func named(r proof.Receipt) bool {
+	return len(r.Findings) > 0 && !strings.HasPrefix(r.Findings[0], "[")
 }
 
 // SlugOf is what stands after a finding's package, in lower case letters, digits and hyphens, at most 40.

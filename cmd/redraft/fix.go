@@ -133,6 +133,10 @@ func (a *app) begin(ctx context.Context, dir string, f fixFlags) (*setting, erro
 	if f.turns < 0 || f.minutes < 0 || f.timeout < 0 {
 		return nil, usage("--turns and --minutes take whole numbers from 1, --timeout a time such as 90s")
 	}
+	known := []sandbox.Tier{"", sandbox.Bubblewrap, sandbox.Landlock, sandbox.Unconfined}
+	if !slices.Contains(known, sandbox.Tier(f.sandbox)) {
+		return nil, usage("--sandbox %s is none of bubblewrap, landlock, none", f.sandbox)
+	}
 	if f.check != "" && strings.TrimSpace(f.check) == "" {
 		return nil, usage("--check is blank")
 	}

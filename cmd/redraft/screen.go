@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redraft-dev/redraft/agent/sandbox"
 	"github.com/redraft-dev/redraft/agent/trace"
 	"github.com/redraft-dev/redraft/bot/job"
 )
@@ -176,6 +177,7 @@ func (s *screen) closing(set *setting, out job.Outcome) {
 	if out.Proof != nil {
 		s.printf("\n%s\n", out.Proof.Diff())
 		s.printf("%s", trace.ProofTable(s.last()))
+		s.printf("\nBy %s, in sandbox %s%s.\n", out.Proof.Receipt().By, out.Proof.Receipt().Tier, unconfined(out.Proof.Receipt().Tier))
 	}
 	s.printf("\n%s: %s\n", out.Stop.Reason, out.Stop.Text)
 	if out.Stop.Next != "" {
@@ -190,6 +192,14 @@ func (s *screen) closing(set *setting, out job.Outcome) {
 		}
 	}
 	s.printf("Evidence: %s\n", out.Evidence)
+}
+
+// unconfined is the warning that goes with a proof whose runs were not confined at all.
+func unconfined(tier string) string {
+	if tier == string(sandbox.Unconfined) {
+		return ": NOT confined, as you asked for; the check and the change could read and reach whatever you can"
+	}
+	return ""
 }
 
 // last is the rungs of the last claim.

@@ -11,22 +11,26 @@ import (
 
 // Baseline is what the untouched root's runs showed, the ground of every comparison.
 type Baseline struct {
-	Red     []string // ids failing in every run that counts
-	Some    []string // ids failing in some of them only
-	Pass    []string // ids passing in every one
-	Skipped int      // the most ids skipped in one run
-	Read    bool     // a reader understood the runs: ids mean something
+	Red     []string        // ids failing in every run that counts
+	Some    []string        // ids failing in some of them only
+	Pass    []string        // ids passing in every one
+	Skipped int             // the most ids skipped in one run
+	Seen    map[string]bool // every id of any run
+	Cut     bool            // a panic or a time-out ended a run early, so that some ids were never seen
+	Read    bool            // a reader understood the runs: ids mean something
 }
 
 // Base adds up the reports of the root's runs that count. Findings compare by id, never by message: addresses,
 // times and temporary paths differ honestly.
 func Base(runs []report.Report) Baseline {
 	fails, passes := map[string]int{}, map[string]int{}
-	b := Baseline{Read: len(runs) > 0}
+	b := Baseline{Read: len(runs) > 0, Seen: map[string]bool{}}
 	for _, r := range runs {
 		b.Read = b.Read && r.Format != "exit"
+		b.Cut = b.Cut || r.Class == report.Panic || r.Class == report.Timeout
 		skipped := 0
 		for id, s := range r.Statuses() {
+			b.Seen[id] = true
 			switch s {
 			case report.Pass:
 				passes[id]++
@@ -116,7 +120,9 @@ func compare(root Baseline, claim []string, r report.Report) string {
 		case report.Pass:
 			ran++
 		case report.Skip:
-			skipped++
+			if !root.Cut || root.Seen[id] { // what a panic hid on the root may be a skip of old
+				skipped++
+			}
 		default:
 			if !slices.Contains(root.Some, id) {
 				return fmt.Sprintf("%s is %s", id, s)

@@ -35,9 +35,9 @@ var demoFaults = []fault{
 	{5, "calendar", "calendar.go", "Slot{minute, minute + 1}", "Slot{minute, minute - 1}", "operator", true},
 	{6, "calendar", "slot.go", "last := len(merged) - 1", "last := len(merged) - 2", "off_by_one", true},
 	{7, "calendar", "slot.go", "merged[last].To = max(merged[last].To, s.To)", "merged[last].To = s.To", "wrong_algorithm", false},
-	{8, "calendar", "slot.go", "sorted[i].From < sorted[j].From", "sorted[i].To < sorted[j].To", "wrong_sort_key", false},
+	{8, "calendar", "slot.go", "sorted[i].From < sorted[j].From", "sorted[i].To < sorted[j].To", "wrong_sort_key", true},
 	{9, "calendar", "calendar.go", "return append([]Booking(nil), c.rooms[room]...)", "return c.rooms[room]", "forgotten_copy", false},
-	{10, "calendar", "calendar.go", "b.Room, b.Slot, ErrTaken, other.Who)", "b.Room, b.Slot, ErrTaken, b.Who)", "wrong_field", false},
+	{10, "calendar", "calendar.go", "b.Room, b.Slot, ErrTaken, other.Who)", "b.Room, b.Slot, ErrTaken, b.Who)", "wrong_field", true},
 	{11, "calendar", "slot.go", `"%02d:%02d-%02d:%02d"`, `"%2d:%02d-%2d:%02d"`, "wrong_format", false},
 	{12, "calendar", "calendar.go", "\tif c.rooms == nil {\n\t\tc.rooms = make(map[string][]Booking)\n\t}\n", "", "missing_nil_guard", false},
 
@@ -50,7 +50,7 @@ var demoFaults = []fault{
 	{19, "cart", "discount.go", "\t\tcase ThreeForTwo:\n\t\t\tsum += c.thirds(code.SKU)\n", "", "missing_case", false},
 	{20, "cart", "discount.go", "\t\t\treturn ErrUsed\n", "\t\t\treturn nil\n", "missing_error", false},
 	{21, "cart", "cart.go", "\tif count < 1 {\n\t\treturn ErrCount\n\t}\n\tfor i := range c.lines {\n\t\tif c.lines[i].Item.SKU == item.SKU", "\tfor i := range c.lines {\n\t\tif c.lines[i].Item.SKU == item.SKU", "missing_guard", false},
-	{22, "cart", "cart.go", "lines[i].Item.Name < lines[j].Item.Name", "lines[i].Item.SKU < lines[j].Item.SKU", "wrong_sort_key", false},
+	{22, "cart", "cart.go", "lines[i].Item.Name < lines[j].Item.Name", "lines[i].Item.SKU < lines[j].Item.SKU", "wrong_sort_key", true},
 	{23, "cart", "cart.go", `"%s%d.%02d"`, `"%s%d.%d"`, "wrong_format", false},
 
 	{24, "cache", "cache.go", "for c.order.Len() > c.limit {", "for c.order.Len() >= c.limit {", "boundary", true},

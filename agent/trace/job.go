@@ -57,7 +57,7 @@ type ModelChoice struct {
 	Tier    string `json:"tier"` // small, big
 	Name    string `json:"name"`
 	BaseURL string `json:"base_url"` // as in http://127.0.0.1:8080/v1
-	Model   string `json:"model"`    // id; the server's first if empty
+	Model   string `json:"model"`    // id; the server's only one if empty
 }
 
 // Limits are a job's budgets; zero means the default in the comment.

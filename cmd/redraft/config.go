@@ -14,11 +14,10 @@ import (
 
 // config is the operator's own file, config.yml. It alone may name addresses, raise ceilings or weaken the sandbox.
 type config struct {
-	Models    map[string]modelConfig `yaml:"models"` // by tier: small, big
-	Sandbox   sandboxConfig          `yaml:"sandbox"`
-	Limits    limitsConfig           `yaml:"limits"`
-	State     string                 `yaml:"state"` // folder for mirrors, jobs and toolchain bases; the user's state folder if empty
-	ModelHome string                 `yaml:"-"`
+	Models  map[string]modelConfig `yaml:"models"` // by tier: small, big
+	Sandbox sandboxConfig          `yaml:"sandbox"`
+	Limits  limitsConfig           `yaml:"limits"`
+	State   string                 `yaml:"state"` // folder for mirrors, jobs and toolchain bases; the user's state folder if empty
 }
 
 type modelConfig struct {

@@ -151,7 +151,7 @@ func (a *app) begin(ctx context.Context, dir string, f fixFlags) (*setting, erro
 		return nil, ourSide(err)
 	}
 	if s.repo, err = s.store.Inspect(ctx, dir); err != nil {
-		return nil, usage("%w", err)
+		return nil, usage("%w%s", err, remedy(err))
 	}
 	if s.mirror, err = s.store.Mirror(ctx, s.repo.Dir); err != nil {
 		return nil, ourSide(err)
@@ -161,6 +161,17 @@ func (a *app) begin(ctx context.Context, dir string, f fixFlags) (*setting, erro
 		return nil, err
 	}
 	return s, a.chooseModels(ctx, s, f)
+}
+
+// remedy is what to do about a folder that no job can be about.
+func remedy(err error) string {
+	switch {
+	case errors.Is(err, worktree.ErrNoCommits):
+		return ". Commit what you have first: a job is about a commit"
+	case errors.Is(err, worktree.ErrNotRepository):
+		return ". Run it inside a git repository"
+	}
+	return ""
 }
 
 // evidenceDir is where the evidence goes: never inside the repository, never into a folder that holds something.

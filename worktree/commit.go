@@ -33,6 +33,7 @@ type Message struct {
 	Author    Person
 	Committer Person    // Author if zero
 	When      time.Time // whole seconds count
+	Parents   []string  // of the commit, in order; the commit that the files change if empty
 }
 
 var (
@@ -87,7 +88,11 @@ func (m *Mirror) commit(ctx context.Context, parent string, files []File, msg Me
 	if tree, err = writeTree(base, parent, files, run); err != nil {
 		return "", "", err
 	}
-	sha, err = run([]byte(msg.Text), "commit-tree", "-p", parent, "-F", "-", tree)
+	args := []string{"commit-tree"}
+	for _, p := range msg.parents(parent) {
+		args = append(args, "-p", p)
+	}
+	sha, err = run([]byte(msg.Text), append(args, "-F", "-", tree)...)
 	return sha, tree, err
 }
 
@@ -220,7 +225,20 @@ func (msg Message) check() error {
 			return fmt.Errorf("%.60q <%.60q> is no identity for a commit", p.Name, p.Email)
 		}
 	}
+	for _, p := range msg.Parents {
+		if err := checkSHA(p); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// parents are the commit's: those the message names, or the commit that the files change.
+func (msg Message) parents(changed string) []string {
+	if len(msg.Parents) == 0 {
+		return []string{changed}
+	}
+	return msg.Parents
 }
 
 func (msg Message) committer() Person {

@@ -134,6 +134,7 @@ type call struct {
 	config [][2]string // added to the fixed configuration, and stronger than it
 	global string      // file read as the operator's git configuration; none if empty
 	local  bool        // may read another repository on this machine, one that the operator named
+	https  bool        // may reach the one remote that its arguments name
 	stdin  []byte
 	most   int        // bytes of output that are no error; maxOutput if zero
 	hold   []*os.File // locks that the child shares, so that they outlive us if it does
@@ -179,8 +180,11 @@ func (g *Git) environ(c call) []string {
 	if global == "" {
 		global = "/dev/null"
 	}
-	if c.local {
+	switch {
+	case c.local:
 		protocols = "file"
+	case c.https:
+		protocols = "https"
 	}
 	env := []string{
 		"PATH=" + filepath.Dir(g.path) + ":/usr/bin:/bin",
@@ -276,6 +280,7 @@ type gitError struct {
 	command string
 	code    int
 	text    string // what it said, one line
+	said    string // all of it that was kept
 	err     error
 }
 
@@ -302,7 +307,7 @@ func runError(ctx context.Context, args []string, err error, complaint []byte) e
 	if cause := context.Cause(ctx); cause != nil {
 		return &gitError{command: args[0], code: -1, err: cause}
 	}
-	e := &gitError{command: args[0], code: -1, err: err, text: oneLine(complaint)}
+	e := &gitError{command: args[0], code: -1, err: err, text: oneLine(complaint), said: string(complaint)}
 	if args[0] == "worktree" {
 		e.command = "worktree " + args[1]
 	}

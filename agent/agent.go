@@ -48,7 +48,8 @@ type Agent struct {
 	Trace    *trace.Recorder
 	Root     fs.FS
 	Policy   patch.Policy
-	Evidence string // absolute directory
+	Evidence string                                          // absolute directory
+	Merge    func(ctx context.Context) (oracle.Sight, error) // sees what the root becomes in its base, asked when the root is green; none if nil
 
 	seen    oracle.Sight
 	command string // the smallest command that shows the red
@@ -124,7 +125,7 @@ func (a *Agent) repair(ctx context.Context) (trace.Stop, error) {
 	data.Command = a.command
 	a.add(0, trace.TypeVerdict, data)
 	if stop, over := a.notRed(); over {
-		return stop, nil
+		return a.drifted(ctx, stop)
 	}
 	for i, tier := range a.Job.Tiers {
 		if i > 0 {
@@ -139,6 +140,24 @@ func (a *Agent) repair(ctx context.Context) (trace.Stop, error) {
 		return trace.Stop{}, fmt.Errorf("no tier is left: %w", a.lost)
 	}
 	return a.exhausted("every tier was tried"), nil
+}
+
+// drifted looks at the merge when the root itself is green: red only there, it is the base that moved.
+func (a *Agent) drifted(ctx context.Context, stop trace.Stop) (trace.Stop, error) {
+	if stop.Reason != trace.NotReproduced || a.Merge == nil {
+		return stop, nil
+	}
+	a.step("the root is green: seeing it merged into its base")
+	seen, err := a.Merge(ctx)
+	if err != nil {
+		return trace.Stop{}, err
+	}
+	a.add(0, trace.TypeVerdict, verdictData("merge", seen.Verdict))
+	if seen.Color != report.Red || seen.Mixed {
+		return stop, nil
+	}
+	return trace.Stop{Reason: trace.BaseDrift, Text: "The check is green on the head and red once it is merged into its base: the base moved.",
+		Next: "Bring the base branch into this one, and look at the check again."}, nil
 }
 
 // tier lets one proposer try. A tier that cannot be reached is passed over and remembered.

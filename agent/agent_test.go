@@ -22,6 +22,7 @@ import (
 	"github.com/redraft-dev/redraft/agent/patch"
 	"github.com/redraft-dev/redraft/agent/plan"
 	"github.com/redraft-dev/redraft/agent/proof"
+	"github.com/redraft-dev/redraft/agent/report"
 	"github.com/redraft-dev/redraft/agent/sandbox"
 	"github.com/redraft-dev/redraft/agent/trace"
 )
@@ -311,6 +312,46 @@ func TestRecordedIsSent(t *testing.T) {
 	if strings.Contains(asked[0].Messages[0].Content, "previous try") || !strings.Contains(asked[1].Messages[0].Content, "previous try") || strings.Contains(asked[2].Messages[0].Content, "previous try") {
 		t.Error("every second turn shows the previous try, the others are memoryless")
 	}
+}
+
+// A root that is green by itself and red in its base: the base moved, and nothing is repaired.
+func TestBaseDrift(t *testing.T) {
+	for _, row := range []struct {
+		name  string
+		merge report.Color
+		mixed bool
+		want  trace.Reason
+	}{
+		{"red in its base", report.Red, false, trace.BaseDrift},
+		{"green in its base", report.Green, false, trace.NotReproduced},
+		{"flaky in its base", report.Red, true, trace.NotReproduced},
+		{"not judged in its base", report.Unknown, false, trace.NotReproduced},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			w := newWorld(t, []string{"small"}, map[string][]any{"small": {}})
+			w.Oracle.Trees.(*copies).from = green(t)
+			asked := 0
+			w.Merge = func(context.Context) (oracle.Sight, error) {
+				asked++
+				return oracle.Sight{Verdict: oracle.Verdict{Color: row.merge}, Mixed: row.mixed}, nil
+			}
+			stop, err := w.Repair(t.Context())
+			if err != nil || stop.Reason != row.want || asked != 1 {
+				t.Errorf("got %+v, %v after %d looks at the merge; want %s after one", stop, err, asked, row.want)
+			}
+		})
+	}
+}
+
+// green is the little repository with its fault repaired.
+func green(t *testing.T) string {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"go.mod": "module example.com/m\n\ngo 1.21\n", "m.go": strings.Replace(source, "x + 1", "x * 2", 1), "m_test.go": tests} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }
 
 func TestModelGone(t *testing.T) {

@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
 )
 
 // Provenance is how a command was found.
@@ -104,17 +106,24 @@ func (n *NoCheck) Error() string { return n.Why }
 // configuration is wrong.
 func Find(tree fs.FS) (Set, error) {
 	b, err := readFile(tree, FileName, maxFile+1)
-	switch {
-	case err == nil:
-		f, err := ParseFile(b)
-		if err != nil {
-			return Set{}, err
-		}
-		if len(f.Checks) > 0 {
-			return newSet(tree, f.Checks)
-		}
-	case !errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
+		return FindWith(File{}, tree)
+	}
+	if err != nil {
 		return Set{}, fmt.Errorf("read %s: %w", FileName, err)
+	}
+	f, err := ParseFile(b)
+	if err != nil {
+		return Set{}, err
+	}
+	return FindWith(f, tree)
+}
+
+// FindWith is Find with a configuration that was read elsewhere, as from the default branch: whatever the tree's own
+// file says does not count. The zero File configures nothing.
+func FindWith(f File, tree fs.FS) (Set, error) {
+	if len(f.Checks) > 0 {
+		return newSet(tree, slices.Clone(f.Checks))
 	}
 	found, err := conventions(tree)
 	if err != nil {
@@ -124,6 +133,34 @@ func Find(tree fs.FS) (Set, error) {
 		return Set{}, &NoCheck{"no check was found: no checks in " + FileName + ", no go.mod, package.json with a test script, Cargo.toml, pytest configuration, or Makefile with a test or check target"}
 	}
 	return newSet(tree, found)
+}
+
+// For is the check of the set that stands for checks as a forge names them: the one with such an id, else one whose id is
+// a glob that matches, else the only one. A *NoCheck says that there are several and none of them is meant.
+func (s Set) For(names []string) (Check, error) {
+	for _, name := range names {
+		for _, c := range s.Checks {
+			if c.ID == name {
+				return c, nil
+			}
+		}
+	}
+	for _, name := range names {
+		for _, c := range s.Checks {
+			if ok, err := doublestar.Match(c.ID, name); err == nil && ok {
+				return c, nil
+			}
+		}
+	}
+	configured := len(s.Checks) > 0 && s.Checks[0].Provenance == Configured
+	if len(s.Checks) == 1 || len(s.Checks) > 0 && !configured || len(names) == 0 && len(s.Checks) > 0 {
+		return s.Checks[0], nil
+	}
+	var ids []string
+	for _, c := range s.Checks {
+		ids = append(ids, c.ID)
+	}
+	return Check{}, &NoCheck{fmt.Sprintf("none of the configured checks (%s) has the name of a red one, or a glob that matches it: %s", strings.Join(ids, ", "), strings.Join(names, ", "))}
 }
 
 // FromCommand is the set of one command that the operator typed.

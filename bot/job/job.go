@@ -36,6 +36,8 @@ type Job struct {
 	Exe       []string      // argv that starts this program, to which "repair JOB.json" is added
 	Spec      trace.Job     // ID, Key, Repo, Target, Trigger, Root, Base, Models, Tiers, Limits, Sandbox, Seed, Protect, Allow, Off; the rest is filled in here
 	Command   string        // the operator's own command; found in the root if empty
+	Config    *plan.File    // configuration that was read elsewhere, as from the default branch; the root's own file if nil
+	Named     []string      // the red checks as a forge names them, by which one of the found checks is chosen if Spec.Check is empty
 	Dir       string        // folder below the root that Command was typed in; "." if empty
 	Timeout   time.Duration // of one run of a check, over what is found; as found if zero
 	Getenv    func(string) string
@@ -46,6 +48,7 @@ type Job struct {
 	End       End      // nothing is left anywhere if nil
 	Cleaner   *redact.Cleaner
 	OnEvent   func(trace.Event) // sees every line of the trace as it is written, if not nil
+	Merge     string            // commit that is seen when the root is green: what the root becomes in its base; none if empty
 }
 
 // Outcome is how a job ended.
@@ -74,7 +77,14 @@ func (j Job) Do(ctx context.Context) (Outcome, error) {
 		return out, err
 	}
 	defer tree.Close(ctx) //nolint:errcheck // the start-up reaper takes what stays
-	spec, set, err := j.prepare(ctx, rec, tree)
+	merge, err := j.cutMerge(ctx)
+	if err != nil {
+		return out, err
+	}
+	if merge != nil {
+		defer merge.Close(ctx) //nolint:errcheck // as above
+	}
+	spec, set, err := j.prepare(ctx, rec, tree, merge)
 	out.Plan = set
 	if err != nil {
 		return j.unready(out, rec, err)
@@ -116,10 +126,15 @@ func (j Job) clean(s string) string {
 // unready ends a job before repair began: a repository without a check needs configuration, anything else is our failure.
 func (j Job) unready(out Outcome, rec *trace.Recorder, err error) (Outcome, error) {
 	var none *plan.NoCheck
-	if !errors.As(err, &none) {
+	var wrong *plan.FileError
+	switch {
+	case errors.As(err, &none):
+		out.Stop = trace.Stop{Reason: trace.NeedsConfiguration, Text: none.Error(), Next: "Name the check: --check 'COMMAND', or checks in .github/redraft.yml."}
+	case errors.As(err, &wrong) && j.Config != nil:
+		out.Stop = trace.Stop{Reason: trace.NeedsConfiguration, Text: wrong.Error(), Next: "Correct .github/redraft.yml on the default branch."}
+	default:
 		return out, err
 	}
-	out.Stop = trace.Stop{Reason: trace.NeedsConfiguration, Text: none.Error(), Next: "Name the check: --check 'COMMAND', or checks in .github/redraft.yml."}
 	if err := rec.Add(0, trace.TypeStop, out.Stop); err != nil {
 		return out, err
 	}
@@ -130,7 +145,7 @@ func (j Job) unready(out Outcome, rec *trace.Recorder, err error) (Outcome, erro
 }
 
 // prepare seals the root, finds the checks and what they need, and writes the job down.
-func (j Job) prepare(ctx context.Context, rec *trace.Recorder, tree *worktree.Tree) (trace.Job, plan.Set, error) {
+func (j Job) prepare(ctx context.Context, rec *trace.Recorder, tree, merge *worktree.Tree) (trace.Job, plan.Set, error) {
 	spec := j.Spec
 	spec.Version, spec.Evidence, spec.State, spec.RootTree, spec.Links = trace.JobVersion, j.Evidence, j.State, tree.TreeID, tree.Links
 	root, err := j.Mirror.TreeFS(spec.Root)
@@ -142,7 +157,11 @@ func (j Job) prepare(ctx context.Context, rec *trace.Recorder, tree *worktree.Tr
 		return spec, set, err
 	}
 	if spec.Check == "" {
-		spec.Check = set.Checks[0].ID
+		c, err := set.For(j.Named)
+		if err != nil {
+			return spec, set, err
+		}
+		spec.Check = c.ID
 	}
 	needs, err := plan.Toolchain(ctx, set, j.Getenv, j.Outside...)
 	if err != nil {
@@ -150,6 +169,11 @@ func (j Job) prepare(ctx context.Context, rec *trace.Recorder, tree *worktree.Tr
 	}
 	if spec.Trees.Root, err = tree.Seal(ctx, "root"); err != nil {
 		return spec, set, err
+	}
+	if merge != nil {
+		if spec.Trees.Merge, err = merge.Seal(ctx, "root"); err != nil {
+			return spec, set, err
+		}
 	}
 	if spec.Scratch, err = tree.Scratch("scratch"); err != nil {
 		return spec, set, err
@@ -166,6 +190,14 @@ func (j Job) prepare(ctx context.Context, rec *trace.Recorder, tree *worktree.Tr
 	return spec, set, rec.Add(0, trace.TypeTree, trace.TreeData{Phase: "cut", Hash: tree.TreeID, Path: tree.Dir})
 }
 
+// cutMerge cuts the merge that is looked at when the root is green, if there is one.
+func (j Job) cutMerge(ctx context.Context) (*worktree.Tree, error) {
+	if j.Merge == "" {
+		return nil, nil
+	}
+	return j.Mirror.Cut(ctx, j.Merge)
+}
+
 // find is the checks of the root, or the operator's own command in the folder it was typed in.
 func (j Job) find(root fs.FS) (set plan.Set, err error) {
 	if j.Command != "" {
@@ -174,7 +206,7 @@ func (j Job) find(root fs.FS) (set plan.Set, err error) {
 			set.Checks[0].Scripts = plan.Scripts(root, j.Dir, j.Command)
 		}
 	} else {
-		set, err = plan.Find(root)
+		set, err = j.configured(root)
 	}
 	if err != nil {
 		return set, err
@@ -192,6 +224,14 @@ func (j Job) find(root fs.FS) (set plan.Set, err error) {
 	}
 	set.Fingerprint, err = plan.Fingerprint(root, set.Checks)
 	return set, err
+}
+
+// configured is the checks of the configuration that counts.
+func (j Job) configured(root fs.FS) (plan.Set, error) {
+	if j.Config == nil {
+		return plan.Find(root)
+	}
+	return plan.FindWith(*j.Config, root)
 }
 
 // admit turns the evidence into a Proof by this side's own files, and ends the job with it.
@@ -234,7 +274,7 @@ func (j Job) end(ctx context.Context, rec *trace.Recorder, p *proof.Proof, out O
 	for tries := 1; ; tries++ {
 		var err error
 		if where, err = j.End.Will(ctx, p); err != nil {
-			return out, err
+			return j.ended(rec, out, err)
 		}
 		if err := rec.Add(0, trace.TypeDraft, trace.DraftData{State: "will_open", Where: where}); err != nil {
 			return out, err
@@ -243,11 +283,26 @@ func (j Job) end(ctx context.Context, rec *trace.Recorder, p *proof.Proof, out O
 			break
 		}
 		if !errors.Is(err, worktree.ErrBranchTaken) || tries == 3 {
-			return out, err
+			return j.ended(rec, out, err)
 		}
 	}
 	out.Where, out.Commit = where, commit
 	return out, rec.Add(0, trace.TypeDraft, trace.DraftData{State: "opened", Where: where, Commit: commit})
+}
+
+// Ended is an End's error that is a stop: what was proved is not left anywhere, and why.
+type Ended struct{ Stop trace.Stop }
+
+func (e *Ended) Error() string { return string(e.Stop.Reason) + ": " + e.Stop.Text }
+
+// ended makes an End's *Ended the job's stop; any other error is our side's.
+func (j Job) ended(rec *trace.Recorder, out Outcome, err error) (Outcome, error) {
+	var e *Ended
+	if !errors.As(err, &e) {
+		return out, err
+	}
+	out.Stop = e.Stop
+	return out, rec.Add(0, trace.TypeStop, e.Stop)
 }
 
 // NewID is a job's id: its start, so that a folder listing is in order, and a random part.

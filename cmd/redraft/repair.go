@@ -124,11 +124,38 @@ func (a *app) assemble(ctx context.Context, j trace.Job, rec *trace.Recorder) (a
 	}
 	ag = &agent.Agent{Job: j, Plan: set, Oracle: o, Trace: rec, Root: root, Policy: o.Policy, Evidence: j.Evidence, Dial: dialer(j)}
 	o.OnRun = ag.OnRun
+	closeMerge, err := seesMerge(ag, o, j)
+	if err != nil {
+		return nil, nil, errors.Join(err, closeRoot())
+	}
 	if slices.Contains(j.Tiers, agent.Mechanic) && needs.Go != "" {
 		ag.Mechanic = &mechanic.Mechanic{Oracle: o, Policy: o.Policy, Root: root, Module: o.Module, Width: width(j)}
 		ag.Mechanic.OnTry = func(t mechanic.Try) { _ = rec.Add(0, trace.TypeCandidate, candidate(t)) }
 	}
-	return ag, func() { _ = closeRoot() }, nil
+	return ag, func() { _, _ = closeRoot(), closeMerge() }, nil
+}
+
+// seesMerge gives the agent a second oracle, over the merge of the root into its base, when the job has one. Nothing it sees
+// becomes evidence of a proof.
+func seesMerge(ag *agent.Agent, o *oracle.Oracle, j trace.Job) (func() error, error) {
+	if j.Trees.Merge == "" {
+		return func() error { return nil }, nil
+	}
+	root, closeRoot, err := oracle.FS(j.Trees.Merge)
+	if err != nil {
+		return nil, fmt.Errorf("open the merge: %w", err)
+	}
+	dir := filepath.Join(j.Scratch, "merge")
+	fresh := filepath.Join(dir, "trees")
+	if err := os.MkdirAll(fresh, 0o700); err != nil {
+		return nil, errors.Join(fmt.Errorf("make a folder for copies: %w", err), closeRoot())
+	}
+	m := &oracle.Oracle{
+		Box: o.Box, Check: o.Check, Needs: o.Needs, Root: root, Module: o.Module, Policy: o.Policy, Links: o.Links, Scratch: dir, Seed: o.Seed, Clean: o.Clean,
+		Base: o.Base, OnRun: ag.OnRun, Trees: &worktree.Copies{From: j.Trees.Merge, Into: fresh},
+	}
+	ag.Merge = m.See
+	return closeRoot, nil
 }
 
 // openBox opens the sandbox that the operator chose, or the strongest that works.

@@ -77,7 +77,7 @@ func (a *Agent) turn(ctx context.Context, tier string, p Proposer, n int, m *mem
 func (a *Agent) ask(ctx context.Context, tier string, p Proposer, n int, m *memory) (model.Reply, error) {
 	look := perceive.Look{
 		Root: a.Root, Module: a.Oracle.Module, Rules: rules, Command: a.command, Findings: a.seen.Findings,
-		Protected: a.Policy.Protected, Budget: m.budget, Wide: m.same > 0, Off: a.Job.Off,
+		Protected: a.Policy.Protected, Budget: m.budget, Wide: m.same > 0, Said: a.Job.Said, Off: a.Job.Off,
 	}
 	if n%2 == 0 { // every second turn is memoryless: a small model that is shown its own answer repeats it
 		look.Previous = m.previous

@@ -34,6 +34,7 @@ type Job struct {
 	Protect  []string          `json:"protect,omitempty"`
 	Allow    []string          `json:"allow,omitempty"`
 	Off      []string          `json:"off,omitempty"`      // switched-off scene sections and features
+	Said     string            `json:"said,omitempty"`     // words of a person who may write there, shown to models as data; at most 200 characters
 	Links    map[string]string `json:"links,omitempty"`    // submodule path -> commit
 	Attempt  int               `json:"attempt,omitempty"`  // from 1; 0 is the first as well
 	RetryOf  string            `json:"retry_of,omitempty"` // id of the job that this one tries again

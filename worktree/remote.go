@@ -222,6 +222,11 @@ func (m *Mirror) precedes(ctx context.Context, old, sha string) error {
 	return err
 }
 
+// Follows reports whether a commit comes after another one, or is the same.
+func (m *Mirror) Follows(ctx context.Context, old, sha string) bool {
+	return checkSHA(old) == nil && checkSHA(sha) == nil && m.precedes(ctx, old, sha) == nil
+}
+
 // remoteSigns are what git says, in the C locale, and what it means.
 // https://git-scm.com/docs/git-push#_output and git's remote-curl.c
 var remoteSigns = []struct {

@@ -31,15 +31,7 @@ func (b Branch) Do(ctx context.Context, p *proof.Proof, where string) (string, e
 		return "", errors.New("commit: there is no proof")
 	}
 	r := p.Receipt()
-	var files []worktree.File
-	for _, f := range p.Change().Files {
-		mode := uint32(0o100644)
-		if f.Mode&0o111 != 0 {
-			mode = 0o100755
-		}
-		files = append(files, worktree.File{Path: f.Path, Data: f.New, Mode: mode, Deleted: f.Deleted})
-	}
-	sha, tree, err := b.Mirror.Commit(ctx, r.Root, files, worktree.Message{
+	sha, tree, err := b.Mirror.Commit(ctx, r.Root, Files(p), worktree.Message{
 		Text: b.message(p), Author: worktree.Person{Name: "redraft", Email: "redraft@users.noreply.github.com"}, When: time.Now(),
 	})
 	if err != nil {
@@ -49,6 +41,19 @@ func (b Branch) Do(ctx context.Context, p *proof.Proof, where string) (string, e
 		return "", fmt.Errorf("commit: the tree %.12s is not the proved %.12s", tree, r.Tree)
 	}
 	return sha, b.Mirror.Deliver(ctx, b.Repo, where, sha, "")
+}
+
+// Files are a proved change as a commit takes it.
+func Files(p *proof.Proof) []worktree.File {
+	var files []worktree.File
+	for _, f := range p.Change().Files {
+		mode := uint32(0o100644)
+		if f.Mode&0o111 != 0 {
+			mode = 0o100755
+		}
+		files = append(files, worktree.File{Path: f.Path, Data: f.New, Mode: mode, Deleted: f.Deleted})
+	}
+	return files
 }
 
 // message is the commit's: a title, what was proved, and trailers.

@@ -111,6 +111,39 @@ func (j Job) Do(ctx context.Context) (Outcome, error) {
 	return out, trace.Render(j.Evidence)
 }
 
+// Resume ends a job whose evidence is all there, because this side died after the proof: it is admitted again, by this
+// side's own files, and nothing is run.
+func (j Job) Resume(ctx context.Context) (Outcome, error) {
+	out := Outcome{Evidence: j.Evidence}
+	tree, err := j.Mirror.Cut(ctx, j.Spec.Root)
+	if err != nil {
+		return out, err
+	}
+	defer tree.Close(ctx) //nolint:errcheck // the start-up reaper takes what stays
+	rec, err := j.open()
+	if err != nil {
+		return out, err
+	}
+	defer rec.Close()
+	spec := j.Spec
+	spec.RootTree, spec.Links = tree.TreeID, tree.Links
+	root, err := j.Mirror.TreeFS(spec.Root)
+	if err != nil {
+		return out, err
+	}
+	if out.Plan, err = j.find(root); err != nil {
+		return out, err
+	}
+	out.Stop = trace.Stop{Reason: trace.Fixed, Text: "Proved by the attempt before this one, and admitted again."}
+	if out, err = j.admit(ctx, rec, spec, out.Plan, out); err != nil {
+		return out, err
+	}
+	if err := rec.Close(); err != nil {
+		return out, err
+	}
+	return out, trace.Render(j.Evidence)
+}
+
 // open opens the trace of this side of the process border.
 func (j Job) open() (*trace.Recorder, error) {
 	return trace.Open(j.Evidence, j.Spec.ID, j.clean, j.OnEvent)

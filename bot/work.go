@@ -1,0 +1,444 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redraft-dev/redraft/agent/plan"
+	"github.com/redraft-dev/redraft/agent/proof"
+	"github.com/redraft-dev/redraft/agent/trace"
+	"github.com/redraft-dev/redraft/bot/job"
+	"github.com/redraft-dev/redraft/bot/queue"
+	"github.com/redraft-dev/redraft/worktree"
+)
+
+// End is how a job ended and what is said about it. It is written down before any of it is said.
+type End struct {
+	Stop     trace.Stop `json:"stop"`
+	Evidence string     `json:"evidence"` // name of its folder among the jobs'
+	Draft    *Draft     `json:"draft,omitempty"`
+	Check    CheckRun   `json:"check"`
+	Answer   string     `json:"answer"` // the comment, said when a person asked
+}
+
+// farewell is how long the end of a cancelled job may take to be said.
+const farewell = 2 * time.Minute
+
+// work is one attempt of a job.
+type work struct {
+	*Bot
+	id     string // in the queue
+	job    Job
+	q      queue.Job
+	policy plan.File
+	limits plan.Limits
+	mirror *worktree.Mirror
+	dir    string // of the evidence
+
+	mu       sync.Mutex
+	entered  map[queue.State]bool
+	enterErr error
+	draft    *Draft
+	quiet    string
+	suffix   int // of the branch's name, when others are taken
+}
+
+// Work does one job to its end. It is called again after a kill, and then looks how far it came before it does anything.
+// An error is our side's: the job is put back.
+func (b *Bot) Work(ctx context.Context, q queue.Job) error {
+	w := &work{Bot: b, q: q, id: q.ID, entered: map[queue.State]bool{}}
+	if err := json.Unmarshal(q.Args, &w.job); err != nil {
+		return fmt.Errorf("read job %s: %w", q.ID, err)
+	}
+	w.dir = filepath.Join(b.Repair.State, "jobs", fmt.Sprintf("%s-%d", q.ID, max(q.Attempt, 1)))
+	end, err := w.known(ctx)
+	if err != nil {
+		return err
+	}
+	if end == nil {
+		if end, err = w.run(ctx); err != nil {
+			return fmt.Errorf("job %s: %w", q.ID, err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+	defer cancel()
+	if err := w.say(ctx, *end); err != nil {
+		return fmt.Errorf("end job %s: %w", q.ID, err)
+	}
+	b.Log.Info("job", "id", q.ID, "repo", w.job.Repo.String(), "target", w.job.Target.String(), "stop", end.Stop.Reason, "draft", draftURL(end.Draft))
+	return nil
+}
+
+func draftURL(d *Draft) string {
+	if d == nil {
+		return ""
+	}
+	return d.URL
+}
+
+// known is the end that an attempt before this one came to.
+func (w *work) known(ctx context.Context) (*End, error) {
+	v, err := w.Queue.Get(ctx, "end/"+w.id)
+	if err != nil || v == nil {
+		return nil, err
+	}
+	var end End
+	if err := json.Unmarshal(v, &end); err != nil {
+		return nil, fmt.Errorf("read the end of job %s: %w", w.id, err)
+	}
+	return &end, nil
+}
+
+// run does the job and writes its end down.
+func (w *work) run(ctx context.Context) (*End, error) {
+	out, err := w.attempt(ctx)
+	if err != nil {
+		if out, err = w.excuse(ctx, out, err); err != nil {
+			return nil, err
+		}
+	}
+	ctx = context.WithoutCancel(ctx)
+	end := w.end(out)
+	text, err := json.Marshal(end)
+	if err != nil {
+		return nil, err
+	}
+	return &end, w.Queue.Put(ctx, "end/"+w.id, text)
+}
+
+// excuse turns an error into the stop it stands for, or returns it when the job is to be tried again.
+func (w *work) excuse(ctx context.Context, out job.Outcome, err error) (job.Outcome, error) {
+	var ended *job.Ended
+	var cause *queue.Cause
+	var h *HubError
+	switch {
+	case errors.As(err, &ended):
+		out.Stop = ended.Stop
+	case errors.As(context.Cause(ctx), &cause):
+		out.Stop = stopOf(cause)
+	case ctx.Err() != nil: // the server is going down: the job is taken up again when it is back
+		return out, err
+	case errors.As(err, &h) && (h.Class == Forbidden || h.Class == NoDrafts || h.Class == NoPulls || h.Class == NotFound || h.Class == Conflicting || h.Class == Invalid):
+		out.Stop = trace.Stop{Reason: trace.NeedsConfiguration, Class: string(h.Class), Text: "GitHub does not let this be done: " + h.Error() + ".", Next: remedyOf(h)}
+	case errors.Is(err, worktree.ErrNoSuchCommit):
+		out.Stop = trace.Stop{Reason: trace.Superseded, Text: "The commit is no longer in the repository.", Next: "Nothing: a new commit starts a new job."}
+	case w.q.Attempt < w.tries():
+		return out, err
+	default:
+		w.Log.Error("a job is given up", "id", w.id, "error", w.Clean.Log(err.Error()))
+		out.Stop = trace.Stop{Reason: trace.Infra, Class: "our_side", Text: fmt.Sprintf("This machine could not do its work in %d attempts.", w.q.Attempt), Next: "Look at the server's log and run redraft doctor there."}
+	}
+	out.Proof = nil
+	return out, nil
+}
+
+func (b *Bot) tries() int {
+	if b.Tries == 0 {
+		return 3
+	}
+	return b.Tries
+}
+
+// stopOf is the stop of a job that somebody cancelled.
+func stopOf(c *queue.Cause) trace.Stop {
+	reason, text, ok := strings.Cut(c.Text, ": ")
+	if ok && reason == string(trace.Superseded) {
+		return trace.Stop{Reason: trace.Superseded, Text: text, Next: "Nothing: the checks of the new commit decide."}
+	}
+	return trace.Stop{Reason: trace.Cancelled, Text: strings.TrimPrefix(c.Text, "cancelled: "), Next: "Put the label on again, or say /redraft."}
+}
+
+// remedyOf is what to change so that GitHub lets us.
+func remedyOf(h *HubError) string {
+	switch {
+	case h.Class == NoDrafts:
+		return "Draft pull requests are not available in this repository: a plan that has them, or a public repository, is needed. A ready one is never opened instead."
+	case h.Class == NoPulls:
+		return "Allow GitHub Actions to create pull requests: Settings, Actions, General, Workflow permissions."
+	case h.Permission != "":
+		return "Grant the App " + h.Permission + " in its settings under Permissions, and accept the change in the installation."
+	}
+	return "Run redraft doctor --github: it names what is missing and where to change it."
+}
+
+// attempt is the job from the look at what is now to the draft.
+func (w *work) attempt(ctx context.Context) (out job.Outcome, err error) {
+	if err := w.enter(ctx, queue.Authorised, nil); err != nil {
+		return out, err
+	}
+	if err := w.still(ctx); err != nil {
+		return out, err
+	}
+	if err := w.allowed(ctx); err != nil {
+		return out, err
+	}
+	if err := w.enter(ctx, queue.Pinned, map[string]string{"root": w.job.Root, "base": w.job.Base, "policy": w.job.Policy}); err != nil {
+		return out, err
+	}
+	if w.policy, err = w.policyAt(ctx, w.job); err != nil {
+		var wrong *plan.FileError
+		if errors.As(err, &wrong) {
+			return out, &job.Ended{Stop: trace.Stop{Reason: trace.NeedsConfiguration, Text: plan.FileName + ": " + wrong.Error(), Next: "Correct it on the default branch."}}
+		}
+		return out, err
+	}
+	w.limits = w.Operator.Limits.Under(w.policy.Limits)
+	if err := w.fetch(ctx); err != nil {
+		return out, err
+	}
+	w.announce(ctx)
+	if err := w.enter(ctx, queue.Prepared, map[string]string{"evidence": filepath.Base(w.dir)}); err != nil {
+		return out, err
+	}
+	j := w.spec()
+	if old := w.proved(ctx); old != "" {
+		j.Evidence, w.dir = old, old
+		return j.Resume(ctx)
+	}
+	out, err = j.Do(ctx)
+	if cause := (*queue.Cause)(nil); out.Stop.Reason == trace.Cancelled && errors.As(context.Cause(ctx), &cause) {
+		out.Stop = stopOf(cause)
+	}
+	return out, errors.Join(err, w.enterErr)
+}
+
+// still makes sure that what was pinned is still so: the repository, the branch, the target, the sender's permission.
+func (w *work) still(ctx context.Context) error {
+	j := w.job
+	r, err := w.Hub.Repo(ctx, j.Repo)
+	if err != nil {
+		return err
+	}
+	if r.ID != j.Repo.ID || r.Archived {
+		return ended(trace.Cancelled, "The repository was moved or archived since the job was accepted.", "Nothing is left to do.")
+	}
+	w.job.Repo.Owner, w.job.Repo.Name = r.Owner, r.Name // a rename is followed, since the id is the same
+	if j.Target.Kind == ForPull {
+		p, err := w.Hub.Pull(ctx, w.job.Repo, j.Target.Number)
+		if err != nil {
+			return err
+		}
+		if p.State != "open" {
+			return ended(trace.Cancelled, "The pull request was closed.", "Nothing is left to do.")
+		}
+		if p.Fork() {
+			return ended(trace.Cancelled, "The pull request comes from a fork.", "Nothing is left to do.")
+		}
+	}
+	tip, err := w.Hub.Tip(ctx, w.job.Repo, j.Target.Branch)
+	var h *HubError
+	if errors.As(err, &h) && h.Class == NotFound {
+		return ended(trace.Cancelled, fmt.Sprintf("The branch %s is gone.", j.Target.Branch), "Nothing is left to do.")
+	}
+	if err != nil {
+		return err
+	}
+	if tip.SHA != j.Base {
+		return ended(trace.Superseded, fmt.Sprintf("The branch %s moved from %.12s to %.12s meanwhile.", j.Target.Branch, j.Base, tip.SHA), "Nothing: the checks of the new commit decide.")
+	}
+	return w.stillWriter(ctx)
+}
+
+// stillWriter makes sure that whoever asked may write here now.
+func (w *work) stillWriter(ctx context.Context) error {
+	if !w.job.Asked {
+		return nil
+	}
+	p, err := w.Hub.Permission(ctx, w.job.Repo, w.job.Sender.Login)
+	if err != nil {
+		return err
+	}
+	if !CanWrite(p) {
+		return ended(trace.Cancelled, "Whoever asked for this may no longer write here.", "Somebody who may write can ask again.")
+	}
+	return nil
+}
+
+// CanWrite says whether a permission is at least write.
+func CanWrite(permission string) bool {
+	return permission == "admin" || permission == "maintain" || permission == "write"
+}
+
+func ended(r trace.Reason, text, next string) error {
+	return &job.Ended{Stop: trace.Stop{Reason: r, Text: text, Next: next}}
+}
+
+// allowed looks for missing permissions and settings before any work.
+func (w *work) allowed(ctx context.Context) error {
+	lacks, err := w.Hub.Check(ctx, w.job.Repo)
+	if err != nil || len(lacks) == 0 {
+		return err
+	}
+	var what, fix []string
+	for _, l := range lacks {
+		what = append(what, l.What+" ("+l.Why+")")
+		fix = append(fix, l.Fix)
+	}
+	w.Log.Error("a permission or setting is missing", "repo", w.job.Repo.String(), "missing", strings.Join(what, "; "))
+	return &job.Ended{Stop: trace.Stop{Reason: trace.NeedsConfiguration, Class: "permission", Text: "Nothing was begun, since something is missing: " + strings.Join(what, "; ") + ".", Next: strings.Join(fix, " ")}}
+}
+
+// fetch brings what the job needs into the mirror, with a token for this one use.
+func (w *work) fetch(ctx context.Context) error {
+	remote, done, err := w.Hub.Remote(ctx, w.job.Repo, false)
+	if err != nil {
+		return err
+	}
+	defer done()
+	name := fmt.Sprintf("%s/%d", w.Host, w.job.Repo.ID)
+	if w.mirror, err = w.Store.FetchFrom(ctx, name, remote, w.job.Root); err != nil {
+		return err
+	}
+	if w.job.Merge == "" {
+		return nil
+	}
+	if _, err := w.Store.FetchFrom(ctx, name, remote, w.job.Merge); errors.Is(err, worktree.ErrNoSuchCommit) {
+		w.job.Merge = "" // GitHub makes a new one whenever the base moves
+	} else if err != nil {
+		return err
+	}
+	return nil
+}
+
+// spec is the job as bot/job does it.
+func (w *work) spec() job.Job {
+	l := w.limits
+	return job.Job{
+		Mirror: w.mirror, Exe: w.Repair.Exe, Config: &w.policy, Named: w.job.Checks, Merge: w.job.Merge, Getenv: w.Repair.Getenv, Evidence: w.dir, State: w.Repair.State,
+		Sandboxes: w.Repair.Sandboxes, Cleaner: w.Clean, OnEvent: w.onEvent, End: draftEnd{w},
+		Spec: trace.Job{
+			ID: filepath.Base(w.dir), Key: w.job.Key, Repo: w.job.Repo.String(), Target: w.job.Target.String(), Trigger: w.job.Trigger,
+			Root: w.job.Root, Base: w.job.Base, Check: w.job.Check, Models: w.Repair.Models, Tiers: w.Repair.Tiers, Sandbox: w.Repair.Sandbox, Seed: w.Repair.Seed,
+			Limits:  trace.Limits{Turns: l.Turns, Files: l.Files, Lines: l.Lines, Wall: time.Duration(l.Minutes) * time.Minute},
+			Protect: w.policy.Protect, Allow: w.policy.Allow, Said: w.job.Words, Attempt: w.q.Attempt, RetryOf: w.earlier(),
+		},
+	}
+}
+
+// earlier is the evidence of the attempt before this one, "" if there was none.
+func (w *work) earlier() string {
+	if w.q.Attempt < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%s-%d", w.id, w.q.Attempt-1)
+}
+
+// proved is the evidence of an earlier attempt that came as far as a receipt: it is admitted again instead of made again.
+func (w *work) proved(ctx context.Context) string {
+	for n := w.q.Attempt - 1; n >= 1; n-- {
+		dir := filepath.Join(w.Repair.State, "jobs", fmt.Sprintf("%s-%d", w.id, n))
+		if _, err := os.Stat(filepath.Join(dir, proof.ReceiptFile)); err == nil && ctx.Err() == nil {
+			return dir
+		}
+	}
+	return ""
+}
+
+// states are the lines of a trace that are states of a job.
+func (w *work) onEvent(e trace.Event) {
+	s := queue.State("")
+	switch e.Type {
+	case trace.TypeVerdict:
+		var v trace.VerdictData
+		if json.Unmarshal(e.Data, &v) == nil && v.Phase == "see" && v.Color == "red" {
+			s = queue.Reproduced
+		}
+	case trace.TypePatch:
+		s = queue.Proposed
+	case trace.TypeReceipt:
+		s = queue.Proved
+	}
+	if s == "" {
+		return
+	}
+	if err := w.enter(context.Background(), s, nil); err != nil {
+		w.mu.Lock()
+		w.enterErr = errors.Join(w.enterErr, err)
+		w.mu.Unlock()
+	}
+}
+
+// enter writes a state down, once an attempt.
+func (w *work) enter(ctx context.Context, s queue.State, data any) error {
+	w.mu.Lock()
+	again := w.entered[s]
+	w.entered[s] = true
+	w.mu.Unlock()
+	if again {
+		return nil
+	}
+	return w.Queue.Enter(ctx, w.id, s, data)
+}
+
+// announce shows on the commit that a job runs. Without it the job is none the worse.
+func (w *work) announce(ctx context.Context) {
+	s := Story{Job: w.job, Evidence: filepath.Base(w.dir)}
+	c := CheckText(s, w.Clean)
+	c.Done, c.SHA, c.Key = false, w.job.Root, w.job.Key
+	if _, err := w.Hub.CheckRun(ctx, w.job.Repo, c); err != nil {
+		w.Log.Warn("a check run could not be shown", "error", w.Clean.Log(err.Error()))
+	}
+}
+
+// story is what texts about the job are written from.
+func (w *work) story(p *proof.Proof) Story {
+	s := Story{Job: w.job, Proof: p, Quiet: w.quiet, Draft: w.draft, Evidence: filepath.Base(w.dir)}
+	if events, torn, err := trace.Read(filepath.Join(w.dir, trace.FileName)); err == nil {
+		s.Status = trace.StatusOf(events, torn)
+	}
+	return s
+}
+
+// end is what is said about an outcome.
+func (w *work) end(out job.Outcome) End {
+	s := w.story(out.Proof)
+	s.Status.Stop = &out.Stop
+	c := CheckText(s, w.Clean)
+	c.Done, c.SHA, c.Key = true, w.job.Root, w.job.Key
+	return End{Stop: out.Stop, Evidence: filepath.Base(w.dir), Draft: w.draft, Check: c, Answer: Answer(s, w.Clean)}
+}
+
+// say says how the job ended: a check run always, a comment to a person who asked; takes the label off; and closes the
+// job. Everything in it may be done again.
+func (w *work) say(ctx context.Context, end End) error {
+	if err := w.tolerate(w.sayCheck(ctx, end)); err != nil {
+		return err
+	}
+	if w.job.Asked && w.job.Target.Number > 0 {
+		_, err := w.Hub.Comment(ctx, w.job.Repo, w.job.Target.Number, commentMarker(w.job.Target.Key()), end.Answer)
+		if err := w.tolerate(err); err != nil {
+			return err
+		}
+	}
+	if w.job.Label != "" && w.job.Target.Number > 0 {
+		if err := w.tolerate(w.Hub.RemoveLabel(ctx, w.job.Repo, w.job.Target.Number, w.job.Label)); err != nil {
+			return err
+		}
+	}
+	return w.Queue.Enter(ctx, w.id, queue.Closed, end)
+}
+
+func (w *work) sayCheck(ctx context.Context, end End) error {
+	_, err := w.Hub.CheckRun(ctx, w.job.Repo, end.Check)
+	return err
+}
+
+// tolerate logs a no that trying again does not change.
+func (w *work) tolerate(err error) error {
+	var h *HubError
+	if errors.As(err, &h) && (h.Class == Forbidden || h.Class == NotFound || h.Class == Invalid || h.Class == Conflicting) {
+		w.Log.Error("an answer could not be given", "error", w.Clean.Log(h.Error()))
+		return nil
+	}
+	return err
+}
+
+// commentMarker is the hidden line by which our one comment for something is found again.
+func commentMarker(what string) string { return "<!-- redraft:comment=" + what + " -->" }

@@ -99,6 +99,7 @@ type Issue struct {
 	State  string // open, closed
 	Author Account
 	Labels []string
+	URL    string
 	Pull   bool // it is a pull request
 }
 
@@ -151,6 +152,7 @@ type Job struct {
 	Target   Target    `json:"target"`
 	Root     string    `json:"root"`            // commit that is seen red
 	Merge    string    `json:"merge,omitempty"` // merge of Root into the pull request's base, seen when Root is green
+	Body     string    `json:"body,omitempty"`  // sha256 hex of the issue's body when it was asked for: a later one is another's word
 	Base     string    `json:"base"`            // tip of Target.Branch when the job was accepted
 	Policy   string    `json:"policy"`          // commit of the default branch that the configuration was read from
 	Workflow string    `json:"workflow,omitempty"`
@@ -190,6 +192,7 @@ type Facts struct {
 	Policy     Policy
 	PolicySHA  string // commit of the default branch that the policy was read from
 	Permission string // the sender's, now: admin, maintain, write, triage, read, none
+	Author     string // the same of who wrote the pull request or the issue; "" when nothing hung on it
 	Pull       *Pull
 	Issue      *Issue
 	Tip        Tip     // the branch that a draft would go against, now
@@ -226,4 +229,5 @@ type Draft struct {
 	Tree        string // proved
 	Fingerprint string // of the failure
 	Superseded  bool   // closed by us, which is no person's no
+	Touched     bool   // a person's commit is its head; looked at before it is closed only
 }

@@ -40,7 +40,8 @@ type Bot struct {
 	Tries    int // attempts of one job before our side's failure is its end; 3 if zero
 	Clean    *redact.Cleaner
 	Log      *slog.Logger
-	Now      func() time.Time // time.Now if nil
+	Now      func() time.Time  // time.Now if nil
+	OnTrace  func(trace.Event) // sees every line of every job's trace, if not nil
 
 	mu   sync.Mutex
 	self *Self

@@ -341,8 +341,11 @@ func (w *work) proved(ctx context.Context) string {
 	return ""
 }
 
-// states are the lines of a trace that are states of a job.
+// onEvent turns the lines of a trace that are states of a job into states.
 func (w *work) onEvent(e trace.Event) {
+	if w.OnTrace != nil {
+		w.OnTrace(e)
+	}
 	s := queue.State("")
 	switch e.Type {
 	case trace.TypeVerdict:

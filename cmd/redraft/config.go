@@ -17,6 +17,8 @@ type config struct {
 	Models  map[string]modelConfig `yaml:"models"` // by tier: small, big
 	Sandbox sandboxConfig          `yaml:"sandbox"`
 	Limits  limitsConfig           `yaml:"limits"`
+	GitHub  githubConfig           `yaml:"github"`
+	Serve   serveConfig            `yaml:"serve"`
 	State   string                 `yaml:"state"` // folder for mirrors, jobs and toolchain bases; the user's state folder if empty
 }
 
@@ -36,6 +38,25 @@ type limitsConfig struct {
 	Minutes int `yaml:"minutes"` // 30 if zero
 	Files   int `yaml:"files"`   // 50 if zero
 	Lines   int `yaml:"lines"`   // 2000 if zero
+
+	OpenDrafts int `yaml:"open-drafts"` // of one repository at once; 3 if zero
+	PerDay     int `yaml:"per-day"`     // jobs of one repository; 10 if zero
+}
+
+// githubConfig is how the server gets into GitHub. Secrets themselves never stand here: files or the environment hold them.
+type githubConfig struct {
+	AppID              int64    `yaml:"app-id"`
+	PrivateKeyFile     string   `yaml:"private-key-file"`     // PEM; REDRAFT_APP_KEY holds the key itself instead
+	WebhookSecretFiles []string `yaml:"webhook-secret-files"` // one, or two while a secret is changed; REDRAFT_WEBHOOK_SECRET holds one instead
+	API                string   `yaml:"api"`                  // https://api.github.com if empty; https://HOST/api/v3 on Enterprise Server
+	Git                string   `yaml:"git"`                  // https://github.com if empty
+	CAFile             string   `yaml:"ca-file"`              // PEM of a private authority; the system's if empty
+	Bots               bool     `yaml:"bots"`                 // answer red checks of bots' pull requests too
+}
+
+type serveConfig struct {
+	Listen string `yaml:"listen"` // 127.0.0.1:8797 if empty
+	Jobs   int    `yaml:"jobs"`   // at once; 1 if zero
 }
 
 // readConfig reads the operator's file; none is an empty one. Errors name line, column and key.

@@ -18,18 +18,29 @@ import (
 func (a *app) demoCmd() *cobra.Command {
 	var f fixFlags
 	var seed int
-	var all bool
+	var all, onGitHub bool
+	var local githubDemo
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "watch a red check become a proved patch, in a small repository made for it",
 		Long: "demo makes a small Go repository with one fault, sees its check red, repairs it, proves the repair, and shows the diff and the\n" +
 			"proof. Without --seed it takes a fault that the mechanic is known to repair without any model; --seed N picks any, and\n" +
-			"--all runs every one and prints the share solved.\n" +
+			"--all runs every one and prints the share solved. With --github the same happens on a GitHub: one is started on this\n" +
+			"machine, its failed check reaches redraft as a signed webhook, and the answer is a draft pull request there.\n" +
 			"Exit: 0 proved (with --all: every seed ended in a typed stop), 1 stopped, 2 usage, 3 our side failed.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("seed") && (seed < 1 || seed > demoSeeds()) {
 				return usage("--seed takes 1 to %d", demoSeeds())
+			}
+			if !onGitHub && (local.keep || local.repo != "") {
+				return usage("--keep and --repo go with --github")
+			}
+			if all && onGitHub {
+				return usage("--all goes without --github")
+			}
+			if onGitHub {
+				return a.demoGitHub(cmd.Context(), f, local, seed)
 			}
 			if all {
 				return a.demoAll(cmd.Context(), f)
@@ -39,6 +50,9 @@ func (a *app) demoCmd() *cobra.Command {
 	}
 	f.add(cmd)
 	cmd.Flags().IntVar(&seed, "seed", demoDefault, fmt.Sprintf("which fault: 1 to %d", demoSeeds()))
+	cmd.Flags().BoolVar(&onGitHub, "github", false, "on a GitHub of this machine's own: from a signed webhook to a draft pull request")
+	cmd.Flags().BoolVar(&local.keep, "keep", false, "with --github: leave GitHub and server running, and print their addresses")
+	cmd.Flags().StringVar(&local.repo, "repo", "", "with --github: put this repository there instead of the demo's; needs --check")
 	cmd.Flags().BoolVar(&all, "all", false, "run every seed and print the share solved")
 	return cmd
 }

@@ -73,7 +73,7 @@ func (a *app) showDiagnoses(all []diagnosis) {
 
 // seeGit opens git and does one real worktree round in a temporary folder.
 func (a *app) seeGit(ctx context.Context) diagnosis {
-	d := diagnosis{What: "git", Need: true, Next: "Install git 2.31 or later and put it on PATH."}
+	d := diagnosis{What: "git", Need: true, Next: "Install git " + worktree.Floor + " or later and put it on PATH."}
 	git, err := worktree.OpenGit("")
 	if err != nil {
 		d.Seen = err.Error()

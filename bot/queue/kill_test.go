@@ -1,0 +1,3 @@
+package queue_test
+
+func child(string) {}

@@ -51,6 +51,8 @@ var arms = append([]arm{
 	{"cheats", "stopped", (*bench).allCheats},
 	{"mechanic", "repaired", (*bench).mechanic},
 	{"small", "repaired", (*bench).small},
+	{"github", "drafted", (*bench).drafted},
+	{"github-cheats", "stopped", (*bench).undrafted},
 }, oneByOne()...)
 
 // oneByOne is every cheat as an arm of its own; the arm cheats tries them all in one job.

@@ -47,8 +47,6 @@ const (
 	listComments
 	addComment
 	editComment
-	getLabel
-	addLabel
 	putLabels
 	dropLabel
 	getBranch
@@ -94,9 +92,7 @@ var table = [...]Call{
 	listComments: {"GET", "/repos/{owner}/{repo}/issues/{number}/comments", false, ofIssue, "", "our comment, found by its marker"},
 	addComment:   {"POST", "/repos/{owner}/{repo}/issues/{number}/comments", false, intoIssue, "body", "our one comment"},
 	editComment:  {"PATCH", "/repos/{owner}/{repo}/issues/comments/{id}", false, intoIssue, "body", "our one comment, edited in place"},
-	getLabel:     {"GET", "/repos/{owner}/{repo}/labels/{label}", false, "issues: read", "", "whether a draft's label exists"},
-	addLabel:     {"POST", "/repos/{owner}/{repo}/labels", false, "issues: write", "name color description", "a draft's label, the first time"},
-	putLabels:    {"POST", "/repos/{owner}/{repo}/issues/{number}/labels", false, intoIssue, "labels", "a draft's labels"},
+	putLabels:    {"POST", "/repos/{owner}/{repo}/issues/{number}/labels", false, intoIssue, "labels", "a draft's labels; GitHub makes those that are new"},
 	dropLabel:    {"DELETE", "/repos/{owner}/{repo}/issues/{number}/labels/{label}", false, intoIssue, "", "the trigger label, when the run ends"},
 
 	getBranch: {"GET", "/repos/{owner}/{repo}/git/ref/heads/{branch...}", false, "contents: read", "", "where a branch stands"},

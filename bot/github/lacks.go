@@ -2,6 +2,8 @@ package github
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/redraft-dev/redraft/bot"
@@ -11,6 +13,12 @@ import (
 var needed = map[string]string{
 	"metadata": "read", "contents": "write", "pull_requests": "write", "issues": "write", "checks": "write", "actions": "read", "statuses": "read",
 }
+
+// Permissions are those that an App needs for all of a job's life, in a copy: "write" or "read" by name.
+func Permissions() map[string]string { return maps.Clone(needed) }
+
+// Events are those that an App must be sent, in a copy.
+func Events() []string { return slices.Clone(events) }
 
 // because says what cannot be done without a permission.
 var because = map[string]string{

@@ -225,7 +225,7 @@ func (h *Hub) OpenDraft(ctx context.Context, r bot.Repo, d bot.NewDraft) (out bo
 		return out, h.say(doing, err)
 	}
 	defer release()
-	ops := []op{listPulls, getPull, openPull, editPull, getIssue, getLabel, addLabel, putLabels, askReviewers}
+	ops := []op{listPulls, getPull, openPull, editPull, getIssue, putLabels, askReviewers}
 	err = h.at(ctx, doing, r, ops, func(l *line) error {
 		opened := false
 		find := func() (pull, bool, error) { return l.standing(ctx, d, self) }
@@ -307,14 +307,9 @@ func (h *Hub) remember(r bot.Repo, err error) {
 	}
 }
 
-// label puts labels on a pull request that it does not carry, and makes those that the repository does not have.
+// label puts labels on a pull request that it does not carry.
 func (l *line) label(ctx context.Context, p pull, wanted []string) error {
 	more := lacking(p.Labels, wanted)
-	for _, name := range more {
-		if err := l.ensure(ctx, name); err != nil {
-			return err
-		}
-	}
 	if len(more) == 0 {
 		return nil
 	}
@@ -335,28 +330,6 @@ func lacking(on []label, wanted []string) (more []string) {
 		}
 	}
 	return more
-}
-
-// ensure makes a label that is not there.
-func (l *line) ensure(ctx context.Context, name string) error {
-	find := func() (int, bool, error) {
-		_, err := l.call(ctx, call{op: getLabel, args: []string{name}})
-		if is(err, bot.NotFound) && !moved(err) {
-			return 0, false, nil
-		}
-		return 0, err == nil, err
-	}
-	_, err := once(ctx, l.hub, find, func() (int, error) {
-		body := map[string]string{"name": name, "color": "5319e7", "description": "Drafts that redraft opened"}
-		n, err := l.call(ctx, call{op: addLabel, body: body})
-		if is(err, bot.Invalid) { // somebody was faster
-			if _, ok, bad := find(); ok || bad != nil {
-				return 0, bad
-			}
-		}
-		return n, err
-	})
-	return err
 }
 
 // ask asks people to look at a draft. One who may not be asked is no reason to have no draft.

@@ -1,0 +1,182 @@
+package githubtest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"net/http"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Call is one request that arrived, and what it came to.
+type Call struct {
+	Time        time.Time
+	Method      string
+	Path        string // below the REST address, as in /repos/acme/widget/pulls; whole for git
+	Query       string
+	Route       string // as in "POST /repos/{owner}/{repo}/pulls"; "" when there is no such call, and for git
+	Status      int    // of what was sent; 0 when the connection was dropped
+	Token       string // app, installation, actions, user, or none
+	Permissions map[string]string
+	Login       string   // whom the token makes
+	Needs       string   // the permission that let it in, as in "contents:write"
+	Body        []byte   // of REST, as it came
+	Digest      string   // sha256 of the body, hex
+	Refs        []string // that a push wanted moved
+	Injected    bool     // the answer was a fault
+	Err         string   // something went wrong on this side
+}
+
+// Write says whether the call wanted to change something.
+func (c Call) Write() bool {
+	return c.Method != http.MethodGet && c.Method != http.MethodHead && !strings.HasSuffix(c.Path, "/git-upload-pack")
+}
+
+func (c *Call) note(t *token) {
+	c.Token = "none"
+	if t != nil {
+		c.Token, c.Permissions, c.Login = t.kind, t.perms, t.account.login
+	}
+}
+
+func (s *Server) record(c *Call) {
+	sum := sha256.Sum256(c.Body)
+	c.Digest = hex.EncodeToString(sum[:])
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.audit = append(s.audit, *c)
+}
+
+// Audit is every call so far, in the order they were answered.
+func (s *Server) Audit() []Call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.audit)
+}
+
+// Forget empties the audit.
+func (s *Server) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.audit = nil
+}
+
+// Observe has every call of REST shown, with the fake's own answer and without the address' /api/v3. It runs while the answer
+// waits. nil ends it.
+func (s *Server) Observe(f func(r *http.Request, body []byte, status int, header http.Header, answer []byte)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.observe = f
+}
+
+// Fault is what goes wrong with one request.
+type Fault struct {
+	Delay  time.Duration // before anything else
+	Drop   bool          // the connection, without an answer
+	Status int           // answered instead of the true answer; 0 changes nothing
+	Header http.Header
+	Body   string // GitHub's words for the status if empty
+	After  bool   // the request is acted on first: drop or status hides a success
+}
+
+// Inject asks f about every request of REST and git before it is answered; nil is no fault. A later call replaces f, nil ends it.
+// f gets a request whose body it may read.
+func (s *Server) Inject(f func(r *http.Request) *Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inject = f
+}
+
+// Times gives the fault to the first n requests of a method whose path matches a pattern of path.Match below the REST address, as in
+// "/repos/*/*/pulls", and none to others.
+func Times(n int, method, pattern string, f Fault) func(*http.Request) *Fault {
+	left := make(chan struct{}, n)
+	for range n {
+		left <- struct{}{}
+	}
+	return func(r *http.Request) *Fault {
+		if ok, _ := path.Match(pattern, strings.TrimPrefix(r.URL.Path, "/api/v3")); !ok || r.Method != method {
+			return nil
+		}
+		select {
+		case <-left:
+			return &f
+		default:
+			return nil
+		}
+	}
+}
+
+// SecondaryLimit is GitHub's answer to too much at once: 403 or 429, with retry-after unless that is zero.
+func SecondaryLimit(status int, retryAfter time.Duration) Fault {
+	f := Fault{Status: status, Header: http.Header{}, Body: "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."}
+	if retryAfter > 0 {
+		f.Header.Set("Retry-After", strconv.Itoa(int(retryAfter.Seconds())))
+	}
+	return f
+}
+
+// PrimaryLimit is GitHub's answer when the hour's calls are used up.
+func PrimaryLimit(status int, reset time.Time) Fault {
+	f := Fault{Status: status, Header: http.Header{}, Body: "API rate limit exceeded for installation."}
+	f.Header.Set("X-Ratelimit-Limit", "5000")
+	f.Header.Set("X-Ratelimit-Remaining", "0")
+	f.Header.Set("X-Ratelimit-Reset", strconv.FormatInt(reset.Unix(), 10))
+	return f
+}
+
+func (s *Server) fault(r *http.Request, body []byte) *Fault {
+	s.mu.Lock()
+	f := s.inject
+	s.mu.Unlock()
+	if f == nil {
+		return nil
+	}
+	shown := r.Clone(r.Context())
+	shown.Body = io.NopCloser(strings.NewReader(string(body)))
+	return f(shown)
+}
+
+// before does what happens before a request is acted on, and says whether that was all.
+func (f *Fault) before(w http.ResponseWriter, r *http.Request, rec *Call) bool {
+	if f == nil {
+		return false
+	}
+	rec.Injected = f.Drop || f.Status != 0
+	select {
+	case <-time.After(f.Delay):
+	case <-r.Context().Done():
+	}
+	return !f.After && f.answer(w, rec)
+}
+
+// after hides the true answer, and says whether it did.
+func (f *Fault) after(w http.ResponseWriter, rec *Call) bool {
+	return f != nil && f.After && f.answer(w, rec)
+}
+
+func (f *Fault) answer(w http.ResponseWriter, rec *Call) bool {
+	if f.Drop {
+		rec.Status = 0
+		panic(http.ErrAbortHandler) // how net/http lets a handler drop its connection
+	}
+	if f.Status == 0 {
+		return false
+	}
+	for k, v := range f.Header {
+		w.Header()[k] = v
+	}
+	rec.Status = f.Status
+	text := or(f.Body, http.StatusText(f.Status))
+	if !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "<") {
+		text = `{"message":` + strconv.Quote(text) + `,"documentation_url":"` + documentation + `"}`
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(f.Status)
+	io.WriteString(w, text)
+	return true
+}

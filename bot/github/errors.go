@@ -6,7 +6,9 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,11 +21,14 @@ import (
 // jwt is the shape of what AppsTransport signs, and of some tokens.
 var jwt = regexp.MustCompile(`eyJ[\w-]{8,}\.[\w-]+\.[\w-]*`)
 
-// refused turns whatever came of a call into a *bot.HubError without Doing; the end of the caller's context stays what
-// it is. secret never stays in its text.
+// refused turns whatever came of a call into a *bot.HubError without Doing; the end of the caller's context stays its
+// cause. secret never stays in its text.
 func refused(ctx context.Context, c Call, err error, secret string) error {
-	if err == nil || ctx.Err() != nil {
-		return err
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	no := &bot.HubError{Class: bot.Unavailable, Text: "an answer that cannot be read: " + err.Error()}
 	if r := answerOf(err); r != nil {
@@ -39,11 +44,19 @@ func refused(ctx context.Context, c Call, err error, secret string) error {
 		same := *ours
 		no = &same
 	}
-	if secret != "" {
-		no.Text = strings.ReplaceAll(no.Text, secret, "[token]")
-	}
-	no.Text = clip(jwt.ReplaceAllString(no.Text, "[token]")) // clipped last: half a token would not be known again
+	no.Text = clip(conceal(no.Text, secret)) // clipped last: half a token would not be known again
 	return no
+}
+
+// conceal takes a token out of a text, also as a URL, a Go string or JSON has it.
+func conceal(text, secret string) string {
+	if secret != "" {
+		quoted, _ := json.Marshal(secret)
+		for _, form := range []string{secret, url.PathEscape(secret), url.QueryEscape(secret), (&url.URL{Path: secret}).EscapedPath(), strings.Trim(strconv.Quote(secret), `"`), strings.Trim(string(quoted), `"`)} {
+			text = strings.ReplaceAll(text, form, "[token]")
+		}
+	}
+	return jwt.ReplaceAllString(text, "[token]")
 }
 
 // answerOf is the answer inside one of go-github's errors; nil when there was none.
@@ -66,12 +79,15 @@ func answerOf(err error) *http.Response {
 }
 
 func class(status int) bot.Class {
+	if redirects(status) {
+		return bot.NotFound // there is something, elsewhere
+	}
 	switch status {
 	case http.StatusUnauthorized:
 		return bot.BadAuth
 	case http.StatusForbidden, http.StatusUnavailableForLegalReasons:
 		return bot.Forbidden
-	case http.StatusNotFound, http.StatusGone, http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+	case http.StatusNotFound, http.StatusGone:
 		return bot.NotFound
 	case http.StatusConflict:
 		return bot.Conflicting
@@ -98,7 +114,15 @@ func reword(no *bot.HubError) {
 // moved says whether GitHub sent us to another place, which is how it answers for a renamed repository.
 func moved(err error) bool {
 	var no *bot.HubError
-	return errors.As(err, &no) && no.Status >= 300 && no.Status < 400
+	return errors.As(err, &no) && redirects(no.Status)
+}
+
+func redirects(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
 }
 
 func is(err error, c bot.Class) bool {

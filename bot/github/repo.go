@@ -71,10 +71,13 @@ func (l *line) pinned(ctx context.Context, ops []op) error {
 func (l *line) follow(ctx context.Context, why error) (bot.Repo, error) {
 	var now repository
 	answer, err := l.send(ctx, call{op: getRepo, out: &now})
-	if answer != nil && answer.StatusCode >= 300 && answer.StatusCode < 400 {
+	if answer != nil && redirects(answer.StatusCode) {
 		r, bad := l.client.NewRequest(http.MethodGet, answer.Header.Get("Location"), nil)
+		if bad == nil {
+			_, bad = l.hub.permit(r, nil, []op{getRepo, getMoved})
+		}
 		if bad != nil {
-			return l.repo, unreadable("a redirect to nowhere")
+			return l.repo, &bot.HubError{Class: bot.NotFound, Status: answer.StatusCode, Text: "a redirect to another place than a repository here"}
 		}
 		_, err = l.client.Do(ctx, r, &now)
 	}

@@ -38,7 +38,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	call, err := t.hub.permit(r, body, t.ops)
 	if err != nil {
-		t.hub.log.Error("a call that is not on the list", "err", err)
+		t.hub.log.Error("a call that is not on the list was refused", "method", r.Method)
 		return nil, err
 	}
 	for try := 1; ; try++ {

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/redraft-dev/redraft/bot/github"
 )
 
 const module = "github.com/redraft-dev/redraft"
@@ -47,9 +49,10 @@ func table() map[string][]string {
 		"bot/web":        {"bot", "bot/queue", "agent/trace", "agent/redact"},
 		"cmd/redraft":    {"agent/...", "bot/...", "worktree"},
 
-		"bot/github/githubtest":     {"bot/github"},
-		"agent/model/modeltest":     {"agent/model"},
-		"agent/sandbox/sandboxtest": {"agent/sandbox"},
+		"bot/github/githubtest":         {"bot/github"},
+		"bot/github/githubtest/openapi": {"bot/github/githubtest"},
+		"agent/model/modeltest":         {"agent/model"},
+		"agent/sandbox/sandboxtest":     {"agent/sandbox"},
 	}
 	for _, leaf := range leaves {
 		t[leaf] = nil
@@ -57,7 +60,7 @@ func table() map[string][]string {
 	for _, way := range []string{"session", "regen", "reproduce", "learn"} {
 		t["agent/"+way] = append([]string{"agent"}, organs...)
 	}
-	for _, bench := range []string{"benchmarks", "benchmarks/gomodules", "benchmarks/figures", "benchmarks/mutants"} {
+	for _, bench := range []string{"benchmarks", "benchmarks/gomodules", "benchmarks/figures", "benchmarks/mutants", "benchmarks/intake"} {
 		t[bench] = []string{"bot/job", "agent/...", "worktree", "benchmarks"}
 	}
 	return t
@@ -76,6 +79,7 @@ var rules = map[string]func(house) []string{
 	"lengths":  functionsAreShort,
 	"machine":  noMachineInFiles,
 	"links":    linksResolve,
+	"calls":    callsAreHarmless,
 }
 
 func TestHouse(t *testing.T) {
@@ -301,7 +305,7 @@ func closuresHoldNothingForeign(h house) (breaches []string) {
 	return breaches
 }
 
-var fakes = []string{"bot/github/githubtest", "agent/model/modeltest", "agent/sandbox/sandboxtest"}
+var fakes = []string{"bot/github/githubtest", "bot/github/githubtest/openapi", "agent/model/modeltest", "agent/sandbox/sandboxtest"}
 
 // fakesStayInTests links the fakes into tests, the demo, the self-test and the benchmarks only.
 func fakesStayInTests(h house) (breaches []string) {
@@ -309,7 +313,7 @@ func fakesStayInTests(h house) (breaches []string) {
 		for _, s := range r.code() {
 			base := path.Base(s.path)
 			demo := r.dir == "cmd/redraft" && (strings.HasPrefix(base, "demo") || strings.HasPrefix(base, "selftest"))
-			if demo || matches("benchmarks/...", r.dir) {
+			if demo || matches("benchmarks/...", r.dir) || matches("bot/github/githubtest/...", r.dir) {
 				continue
 			}
 			for _, imp := range s.imports() {
@@ -318,6 +322,30 @@ func fakesStayInTests(h house) (breaches []string) {
 				}
 			}
 		}
+	}
+	return breaches
+}
+
+// callsAreHarmless reads the closed list of calls that may go to GitHub: none merges, approves, reviews, makes a draft ready
+// or moves a ref, and a pull request is only ever opened as a draft and only ever closed.
+func callsAreHarmless(house) (breaches []string) {
+	bodies := map[string]string{
+		"POST /repos/{owner}/{repo}/pulls":           "title body head base draft=true",
+		"PATCH /repos/{owner}/{repo}/pulls/{number}": "title? body? state?=closed",
+	}
+	never := regexp.MustCompile(`graphql|/merges?\b|merge-queue|/reviews\b|ready|/git/(refs|commits|trees|blobs|tags)\b|/contents/|/actions/|/branches/|/keys|/hooks|/environments|/deployments|/secrets`)
+	for _, c := range github.Calls() {
+		name := c.Method + " " + c.Path
+		if c.Method != "GET" && never.MatchString(c.Path) {
+			breaches = append(breaches, name+" is on the list of calls")
+		}
+		if want, ok := bodies[name]; ok && c.Body != want {
+			breaches = append(breaches, fmt.Sprintf("%s may carry %q, want %q", name, c.Body, want))
+		}
+		delete(bodies, name)
+	}
+	for name := range bodies {
+		breaches = append(breaches, name+" is not on the list of calls")
 	}
 	return breaches
 }
@@ -346,6 +374,7 @@ var starters = []string{
 	"agent/plan",            // asks toolchains what they need, in an empty folder
 	"agent/model/modeltest", // a real model server beside the scripted one
 	"bot/job",               // the repair process
+	"bot/github/githubtest", // git, as a forge serves it
 	"cmd/redraft",           // itself, as demo and selftest
 	"benchmarks/...",        // the go command, and the program under test
 }

@@ -60,35 +60,47 @@ type serveConfig struct {
 }
 
 // readConfig reads the operator's file; none is an empty one. Errors name line, column and key.
-func readConfig(getenv func(string) string) (config, error) {
-	var c config
-	name := getenv("REDRAFT_CONFIG")
-	if name == "" {
+func readConfig(getenv func(string) string) (c config, name string, err error) {
+	if name = getenv("REDRAFT_CONFIG"); name == "" {
 		dir, err := configDir(getenv)
 		if err != nil {
-			return c, nil //nolint:nilerr // no home, no file
+			return c, "", nil //nolint:nilerr // no home, no file
 		}
 		name = filepath.Join(dir, "config.yml")
 	}
 	b, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) && getenv("REDRAFT_CONFIG") == "" {
-		return c, nil
+		return c, "", nil
 	}
 	if err != nil {
-		return c, usage("read the configuration: %w", err)
+		return c, name, usage("read the configuration: %w", err)
 	}
 	if err := yaml.UnmarshalWithOptions(b, &c, yaml.Strict()); err != nil {
-		return c, usage("read the configuration %s: %s", name, strings.TrimSpace(yaml.FormatError(err, false, false)))
+		return c, name, usage("read the configuration %s: %s", name, strings.TrimSpace(yaml.FormatError(err, false, false)))
 	}
+	return c, name, c.check(name)
+}
+
+// check refuses what the form of the file allows and its meaning does not.
+func (c config) check(name string) error {
 	for tier, m := range c.Models {
 		if tier != "small" && tier != "big" {
-			return c, usage("read the configuration %s: models.%s: a tier is small or big", name, tier)
+			return usage("read the configuration %s: models.%s: a tier is small or big", name, tier)
 		}
 		if m.BaseURL == "" {
-			return c, usage("read the configuration %s: models.%s has no base-url", name, tier)
+			return usage("read the configuration %s: models.%s has no base-url", name, tier)
 		}
 	}
-	return c, nil
+	l := c.Limits
+	for key, n := range map[string]int{
+		"limits.turns": l.Turns, "limits.minutes": l.Minutes, "limits.files": l.Files, "limits.lines": l.Lines, "limits.open-drafts": l.OpenDrafts,
+		"limits.per-day": l.PerDay, "serve.jobs": c.Serve.Jobs, "github.app-id": int(min(c.GitHub.AppID, 1)),
+	} {
+		if n < 0 {
+			return usage("read the configuration %s: %s is below zero", name, key)
+		}
+	}
+	return nil
 }
 
 // configDir is $XDG_CONFIG_HOME/redraft, and on macOS ~/Library/Application Support/redraft.

@@ -41,6 +41,7 @@ type localGitHub struct {
 	server *server
 	state  string
 	dir    string
+	branch string // default one
 	root   string // commit that is red
 }
 
@@ -60,8 +61,7 @@ func (a *app) demoGitHub(ctx context.Context, f fixFlags, d githubDemo, seed int
 	sc.printf("Repository              %s/%s, red at %.12s\n", g.repo.Owner(), g.repo.Name(), g.root)
 	sc.printf("redraft serve           http://%s/webhook\n\n", g.server.addr)
 	sc.at("GitHub reports the failed check to the App: workflow_run, check_suite, check_run, signed")
-	branch := g.branch()
-	if _, err := g.repo.RunWorkflow(githubtest.Workflow{Branch: branch, Path: demoPlace, Name: "CI", Jobs: []githubtest.Job{{Name: "test", Conclusion: "failure"}}}); err != nil {
+	if _, err := g.repo.RunWorkflow(githubtest.Workflow{Branch: g.branch, Path: demoPlace, Name: "CI", Jobs: []githubtest.Job{{Name: "test", Conclusion: "failure"}}}); err != nil {
 		return ourSide(fmt.Errorf("fail the check: %w", err))
 	}
 	end, err := g.wait(ctx)
@@ -124,15 +124,15 @@ func (a *app) openGitHub(ctx context.Context, f fixFlags, d githubDemo, seed int
 	if g.server, err = a.startServer(ctx, o); err != nil {
 		return nil, err
 	}
-	g.SetHook("http://" + g.server.addr + "/webhook")
+	g.SetHook("http://"+g.server.addr+"/webhook", secret)
 	return g, nil
 }
 
 // seedGitHub puts the demo's repository, or the person's own, on the local GitHub.
 func (a *app) seedGitHub(ctx context.Context, g *localGitHub, f fixFlags, d githubDemo, seed int) (err error) {
 	g.AddUser(demoOwner)
-	from := githubtest.Seed{Files: map[string]string{}}
-	name := demoName
+	from, name := githubtest.Seed{Files: map[string]string{}, Branch: "main"}, demoName
+	g.branch = from.Branch
 	if d.repo != "" {
 		git, err := worktree.OpenGit("")
 		if err != nil {
@@ -145,7 +145,7 @@ func (a *app) seedGitHub(ctx context.Context, g *localGitHub, f fixFlags, d gith
 		if info.Branch == "" {
 			return usage("--repo %s: HEAD is on no branch; check one out", d.repo)
 		}
-		from, name = githubtest.Seed{From: info.Dir}, filepath.Base(info.Dir)
+		from, name, g.branch = githubtest.Seed{From: info.Dir, Branch: info.Branch}, filepath.Base(info.Dir), info.Branch
 	} else {
 		files, _ := demoRepo(seed)
 		for path, text := range files {
@@ -157,11 +157,11 @@ func (a *app) seedGitHub(ctx context.Context, g *localGitHub, f fixFlags, d gith
 	}
 	if f.check != "" { // as a maintainer would write it down, on the default branch
 		config := map[string]string{".github/redraft.yml": fmt.Sprintf("version: 1\nchecks:\n  test: {run: %q}\n", f.check)}
-		if _, err := g.repo.Commit(g.branch(), config, githubtest.Person{}, "Name the check"); err != nil {
+		if _, err := g.repo.Commit(g.branch, config, githubtest.Person{}, "Name the check"); err != nil {
 			return ourSide(err)
 		}
 	}
-	g.root = g.repo.Tip(g.branch())
+	g.root = g.repo.Tip(g.branch)
 	return nil
 }
 
@@ -191,9 +191,6 @@ func safeName(name string) string {
 	return strings.TrimLeft(out, ".")
 }
 
-// branch is the default branch.
-func (g *localGitHub) branch() string { return g.repo.Default() }
-
 // wait waits for the end of the job that the red check became.
 func (g *localGitHub) wait(ctx context.Context) (bot.End, error) {
 	for {
@@ -204,7 +201,7 @@ func (g *localGitHub) wait(ctx context.Context) (bot.End, error) {
 			return bot.End{}, err
 		case <-time.After(100 * time.Millisecond):
 		}
-		end, ok, err := g.server.ended(ctx, g.repo.ID(), bot.Target{Kind: bot.ForBranch, Branch: g.branch()})
+		end, ok, err := g.server.ended(ctx, g.repo.ID(), bot.Target{Kind: bot.ForBranch, Branch: g.branch})
 		if err != nil {
 			return bot.End{}, ourSide(err)
 		}

@@ -26,18 +26,30 @@ type diagnosis struct {
 }
 
 func (a *app) doctorCmd() *cobra.Command {
-	return &cobra.Command{
+	var onGitHub bool
+	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "look at this machine: git, sandbox and its gaps, toolchain, model servers, disk",
-		Long:  "doctor looks at what a job needs and says for every failure what to do. It changes nothing.\nExit: 0 a job can run here, 1 it cannot.",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context()) },
+		Long: "doctor looks at what a job needs and says for every failure what to do. It changes nothing. With --github it looks at the\n" +
+			"App that serve runs as: id and key, clock, permissions and events, webhook, installations and repository settings.\n" +
+			"Exit: 0 a job can run here, 1 it cannot, 2 the configuration is wrong.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), onGitHub) },
 	}
+	cmd.Flags().BoolVar(&onGitHub, "github", false, "look at the GitHub App of the configuration as well")
+	return cmd
 }
 
-func (a *app) doctor(ctx context.Context) error {
+func (a *app) doctor(ctx context.Context, onGitHub bool) error {
 	all := []diagnosis{a.seeGit(ctx), a.seeSandbox(), a.seeGo(ctx), a.seeState()}
 	all = append(all, a.seeModels(ctx)...)
+	if onGitHub {
+		there, err := a.doctorGitHub(ctx)
+		if err != nil {
+			return err
+		}
+		all = append(all, there...)
+	}
 	bad := false
 	for _, d := range all {
 		bad = bad || d.Need && !d.OK
@@ -61,7 +73,7 @@ func (a *app) showDiagnoses(all []diagnosis) {
 		} else if !d.OK {
 			mark = "none"
 		}
-		fmt.Fprint(a.out, a.clean.Terminal(fmt.Sprintf("%s  %-10s %s\n", mark, d.What, d.Seen)))
+		fmt.Fprint(a.out, a.clean.Terminal(fmt.Sprintf("%s  %-12s %s\n", mark, d.What, d.Seen)))
 		for _, g := range d.Gaps {
 			fmt.Fprint(a.out, a.clean.Terminal(fmt.Sprintf("                 gap: %s\n", g)))
 		}

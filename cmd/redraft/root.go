@@ -47,6 +47,8 @@ type app struct {
 	clean  *redact.Cleaner
 	config config
 	json   bool
+
+	configFile string // that config was read from, "" if there is none
 }
 
 // run is the whole program but for the process around it.
@@ -87,12 +89,12 @@ func (a *app) root() *cobra.Command {
 			if cmd.Name() == "repair" { // told everything by its job
 				return nil
 			}
-			a.config, err = readConfig(a.getenv)
+			a.config, a.configFile, err = readConfig(a.getenv)
 			return err
 		},
 	}
 	cmd.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON value instead of text for people")
-	cmd.AddCommand(a.demoCmd(), a.fixCmd(), a.explainCmd(), a.planCmd(), a.verifyCmd(), a.replayCmd(), a.viewCmd(), a.doctorCmd(), a.selftestCmd(), a.repairCmd(), a.patchCmd())
+	cmd.AddCommand(a.demoCmd(), a.fixCmd(), a.explainCmd(), a.planCmd(), a.verifyCmd(), a.replayCmd(), a.viewCmd(), a.doctorCmd(), a.selftestCmd(), a.repairCmd(), a.patchCmd(), a.serveCmd(), a.configCmd(), a.manCmd())
 	return cmd
 }
 
@@ -115,7 +117,7 @@ func version() string {
 // secrets are the credentials in this process's environment; no text that leaves may hold one.
 func secrets(getenv func(string) string) []string {
 	var out []string
-	for _, k := range []string{"GITHUB_TOKEN", "GH_TOKEN", "INPUT_GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN", "REDRAFT_TOKEN", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"} {
+	for _, k := range []string{"GITHUB_TOKEN", "GH_TOKEN", "INPUT_GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN", "REDRAFT_TOKEN", "REDRAFT_APP_KEY", "REDRAFT_WEBHOOK_SECRET", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"} {
 		if v := getenv(k); len(v) >= 8 {
 			out = append(out, v)
 		}

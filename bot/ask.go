@@ -77,23 +77,12 @@ func (l look) say(r Reason, format string, a ...any) *Skip {
 // onPull says whether the event is about a pull request.
 func (l look) onPull() bool { return l.e.Pull != nil || l.e.Issue != nil && l.e.Issue.Pull }
 
-// number is that of the pull request or issue that the event is about, 0 if it is about a commit.
-func (l look) number() int {
-	switch {
-	case l.e.Pull != nil:
-		return l.e.Pull.Number
-	case l.e.Issue != nil:
-		return l.e.Issue.Number
-	}
-	return 0
-}
-
 // draft is the draft of ours that a command stands under, nil if it stands elsewhere.
 func (l look) draft() *Draft {
 	if l.e.Comment == nil || !l.onPull() {
 		return nil
 	}
-	i := slices.IndexFunc(l.f.Drafts, func(d Draft) bool { return d.Number == l.number() })
+	i := slices.IndexFunc(l.f.Drafts, func(d Draft) bool { return d.Number == l.e.number() })
 	if i < 0 {
 		return nil
 	}
@@ -111,9 +100,9 @@ func (l look) target() (t Target) {
 	case d != nil:
 		t, _ = d.target(l.e.Repo.ID)
 	case l.onPull():
-		t = Target{Kind: ForPull, Number: l.number()}
+		t = Target{Kind: ForPull, Number: l.e.number()}
 	default:
-		t = Target{Kind: ForIssue, Number: l.number()}
+		t = Target{Kind: ForIssue, Number: l.e.number()}
 	}
 	switch {
 	case t.Kind == ForIssue:

@@ -136,7 +136,7 @@ func askPlace(ctx context.Context, g *gatherer) error {
 	if !g.onPull() {
 		return nil
 	}
-	p, err := g.hub.Pull(ctx, g.repo(), g.number())
+	p, err := g.hub.Pull(ctx, g.repo(), g.e.number())
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func ran(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range append(names, "demo_test.go", "kill_test.go") {
+	for _, n := range append(names, "demo_test.go", "kill_test.go", "demo_github_test.go", "github_test.go") {
 		text, err := os.ReadFile(n)
 		if err != nil {
 			t.Fatal(err)

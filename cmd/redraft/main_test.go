@@ -20,6 +20,10 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "repair" || os.Getenv("REDRAFT_TEST_MAIN") != "" {
 		main() // the process that a job starts is this binary under its own name
 	}
+	if os.Getenv("REDRAFT_TEST_SERVE") != "" {
+		serveForTest()
+		os.Exit(exitFailed)
+	}
 	testscript.Main(m, map[string]func(){"redraft": main})
 }
 

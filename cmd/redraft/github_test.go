@@ -1,0 +1,460 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redraft-dev/redraft/agent/model/modeltest"
+	"github.com/redraft-dev/redraft/agent/redact"
+	"github.com/redraft-dev/redraft/bot/github"
+	"github.com/redraft-dev/redraft/bot/github/githubtest"
+	"github.com/redraft-dev/redraft/bot/queue"
+)
+
+// forge is a GitHub of the test's own with one repository, and this program's server beside it as a process of its own.
+// The check is a grep and the model says the right thing at once, so that a whole job takes a second or two.
+type forge struct {
+	*githubtest.Server
+	t     *testing.T
+	repo  *githubtest.Repo
+	model *modeltest.Server
+	home  string
+
+	cmd  *exec.Cmd
+	said *said
+}
+
+// said is what a process wrote, to be looked at while it writes.
+type said struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.buf.Write(p)
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.buf.String()
+}
+
+const (
+	hookSecret = "0123456789abcdef-the-hook-secret"
+	forgeCheck = "version: 1\nchecks:\n  unit: {run: \"grep -q right answer.txt\"}\n"
+)
+
+// rightAnswer is the model's repair of the forge's repository.
+var rightAnswer = "So.\n\n```\n# edit: answer.txt :: *\n" + needle + "```\n"
+
+// newForge makes the world: acme/widget, whose answer is wrong on main and on a pull request's branch.
+func newForge(t *testing.T, answer string) *forge {
+	t.Helper()
+	needBox(t)
+	f := &forge{t: t, home: t.TempDir()}
+	if err := linkBase(f.state()); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if f.Server, err = githubtest.New(githubtest.Options{Dir: filepath.Join(f.home, "github"), Secret: hookSecret}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Server.Close() })
+	f.AddOrg("acme", "team")
+	files := map[string]string{"answer.txt": "the answer is wrong\n", "README.md": "A widget.\n", ".github/redraft.yml": forgeCheck, ".github/workflows/ci.yml": "name: CI\n"}
+	if f.repo, err = f.AddRepo("acme", "widget", githubtest.Seed{Files: files}); err != nil {
+		t.Fatal(err)
+	}
+	for login, role := range map[string]string{"writer": "write", "triager": "triage"} {
+		f.AddUser(login)
+		f.repo.SetPermission(login, role)
+	}
+	f.AddUser("stranger")
+	f.Install(github.Permissions(), f.repo)
+	f.model = modeltest.New(nil, func(modeltest.Request) modeltest.Reply { return modeltest.Reply{Text: answer} })
+	t.Cleanup(f.model.Close)
+	f.configure()
+	return f
+}
+
+func (f *forge) state() string { return filepath.Join(f.home, ".local", "state", "redraft") }
+
+// configure writes the operator's file and the secrets that it names.
+func (f *forge) configure() {
+	f.t.Helper()
+	config := fmt.Sprintf("github: {app-id: %d, private-key-file: %q, webhook-secret-files: [%q], api: %q, git: %q, ca-file: %q}\nserve: {listen: \"127.0.0.1:0\"}\nmodels: {small: {name: scripted, base-url: %q}}\n",
+		f.AppID(), f.file("app.pem"), f.file("hook"), f.URL, strings.TrimSuffix(f.URL, "/api/v3/"), f.CAFile, f.model.URL())
+	for name, text := range map[string]string{"app.pem": string(f.AppKey()), "hook": hookSecret + "\n", "config.yml": config} {
+		if err := os.WriteFile(f.file(name), []byte(text), 0o600); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+}
+
+func (f *forge) file(name string) string { return filepath.Join(f.home, name) }
+
+// serve starts the server as a process and waits until it listens.
+func (f *forge) serve() {
+	f.t.Helper()
+	f.said = &said{}
+	f.cmd = exec.Command(os.Args[0], "serve")
+	f.cmd.Env = []string{"HOME=" + f.home, "PATH=" + os.Getenv("PATH"), "REDRAFT_CONFIG=" + f.file("config.yml"), "REDRAFT_TEST_SERVE=1"}
+	f.cmd.Stdout, f.cmd.Stderr = f.said, f.said
+	if err := f.cmd.Start(); err != nil {
+		f.t.Fatal(err)
+	}
+	cmd := f.cmd
+	f.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	listens := regexp.MustCompile(`serves (http://[0-9.:]+/webhook)`)
+	f.until("the server listens", func() bool {
+		m := listens.FindStringSubmatch(f.said.String())
+		if m != nil {
+			f.SetHook(m[1], hookSecret)
+		}
+		return m != nil
+	})
+}
+
+// serveForTest is the server with a pause between writes that a test can wait for.
+func serveForTest() {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	a := &app{getenv: os.Getenv, stdin: os.Stdin, out: os.Stdout, err: os.Stderr, clean: redact.New()}
+	fail := func(err error) {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, a.clean.Terminal(err.Error()))
+			os.Exit(exitFailed)
+		}
+	}
+	var err error
+	a.config, a.configFile, err = readConfig(os.Getenv)
+	fail(err)
+	o, err := a.serverOptions(slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	fail(err)
+	o.hub.Pause = time.Millisecond
+	s, err := a.startServer(ctx, o)
+	fail(err)
+	fmt.Printf("redraft serves http://%s/webhook\n", s.addr)
+	for ; ; time.Sleep(10 * time.Millisecond) { // the test removes the file and waits for a new one
+		stats, err := s.queue.Stats(ctx)
+		fail(err)
+		text, err := json.Marshal(stats)
+		fail(err)
+		name := filepath.Join(os.Getenv("HOME"), "stats.json")
+		fail(os.WriteFile(name+".new", text, 0o600))
+		fail(os.Rename(name+".new", name))
+	}
+}
+
+// idle says whether nothing waits in the queue and nothing runs, as of now.
+func (f *forge) idle() bool {
+	var stats queue.Stats
+	_ = os.Remove(f.file("stats.json"))
+	f.until("the server says how it stands", func() bool {
+		text, err := os.ReadFile(f.file("stats.json"))
+		return err == nil && json.Unmarshal(text, &stats) == nil
+	})
+	return stats.Unhandled == 0 && stats.Waiting == 0 && stats.Running == 0
+}
+
+// kill ends the server as a power cut would.
+func (f *forge) kill() {
+	_ = f.cmd.Process.Kill()
+	_ = f.cmd.Wait()
+}
+
+// until waits for something to be so.
+func (f *forge) until(what string, so func() bool) {
+	f.t.Helper()
+	deadline := time.Now().Add(90 * time.Second)
+	for !so() {
+		if time.Now().After(deadline) {
+			f.t.Fatalf("waited in vain until %s; the server said:\n%s", what, f.said)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// pull opens a pull request whose head is red, and answers with its number.
+func (f *forge) pull() int {
+	f.t.Helper()
+	if _, err := f.repo.Commit("feature", map[string]string{"feature.txt": "new\n"}, githubtest.Person{}, "A feature"); err != nil {
+		f.t.Fatal(err)
+	}
+	n, err := f.repo.OpenPull(githubtest.NewPull{Title: "A feature", Head: "feature", Base: "main", By: "writer"})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return n
+}
+
+// fail lets the check of a branch or of a pull request fail, with all the events of that.
+func (f *forge) fail(branch string, pull int) {
+	f.t.Helper()
+	_, err := f.repo.RunWorkflow(githubtest.Workflow{Branch: branch, Pull: pull, Jobs: []githubtest.Job{{Name: "unit", Conclusion: "failure"}}})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// drafts are our pull requests.
+func (f *forge) drafts() (ours []githubtest.Pull) {
+	for _, p := range f.repo.Pulls() {
+		if p.Author == "redraft[bot]" {
+			ours = append(ours, p)
+		}
+	}
+	return ours
+}
+
+// shown is our check run on a commit; it fails the test when there are two.
+func (f *forge) shown(sha string) (c githubtest.Check, ok bool) {
+	f.t.Helper()
+	n := 0
+	for _, x := range f.repo.Checks(sha) {
+		if x.Name == "redraft" {
+			c, ok = x, true
+			n++
+		}
+	}
+	if n > 1 {
+		f.t.Errorf("%d check runs of ours on %s", n, sha)
+	}
+	return c, ok
+}
+
+// ended waits until the check run on a commit is done.
+func (f *forge) ended(sha string) githubtest.Check {
+	f.t.Helper()
+	var c githubtest.Check
+	f.until("the check run is done", func() bool {
+		var ok bool
+		c, ok = f.shown(sha)
+		return ok && c.Status == "completed"
+	})
+	return c
+}
+
+// settled waits until every delivery was taken and nothing waits or runs.
+func (f *forge) settled() {
+	f.t.Helper()
+	f.until("the queue is empty", func() bool {
+		for _, d := range f.Deliveries() {
+			if d.Sent.IsZero() {
+				return false
+			}
+		}
+		return f.idle()
+	})
+}
+
+// once asks for exactly one draft, one branch and one comment at most, all of them ours and whole.
+func (f *forge) once(base, root string) githubtest.Pull {
+	f.t.Helper()
+	ours := f.drafts()
+	if len(ours) != 1 {
+		f.t.Fatalf("%d drafts, want 1; the server said:\n%s", len(ours), f.said)
+	}
+	p := ours[0]
+	if !p.Draft || p.State != "open" || p.Merged || p.Base != base {
+		f.t.Errorf("the draft is %+v", p)
+	}
+	branches := 0
+	for name, sha := range f.repo.Branches() {
+		if strings.HasPrefix(name, "redraft/") {
+			branches++
+			if text, err := f.repo.File(sha, "answer.txt"); err != nil || text != needle {
+				f.t.Errorf("%s holds %q, %v", name, text, err)
+			}
+		}
+	}
+	if branches != 1 {
+		f.t.Errorf("%d branches of ours, want 1", branches)
+	}
+	if f.repo.Tip(base) != root {
+		f.t.Errorf("%s moved", base)
+	}
+	return p
+}
+
+// A red check on a branch becomes one draft, from the signed webhook on; its duplicates and its own events become nothing.
+func TestServeDrafts(t *testing.T) {
+	f := newForge(t, rightAnswer)
+	f.serve()
+	root := f.repo.Tip("main")
+	f.fail("main", 0)
+	c := f.ended(root)
+	p := f.once("main", root)
+	if c.Conclusion != "success" || !strings.HasPrefix(p.Title, "redraft: ") || !strings.Contains(p.Body, "grep -q right answer.txt") {
+		t.Errorf("check run %+v, draft %q:\n%s", c, p.Title, p.Body)
+	}
+	f.settled()
+	before := len(f.Audit())
+	for _, d := range f.Deliveries() {
+		if err := f.Redeliver(d.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := f.repo.RunWorkflow(githubtest.Workflow{Pull: p.Number, Jobs: []githubtest.Job{{Name: "unit", Conclusion: "failure"}}}); err != nil {
+		t.Fatal(err)
+	}
+	f.settled()
+	f.once("main", root)
+	for _, call := range f.Audit()[before:] {
+		if call.Write() && call.Route != "POST /app/installations/{installation_id}/access_tokens" && call.Route != "DELETE /installation/token" {
+			t.Errorf("a redelivery or our own draft's red led to %s %s", call.Method, call.Path)
+		}
+	}
+	for _, secret := range []string{hookSecret, "ghs_", "PRIVATE KEY"} {
+		if strings.Contains(f.said.String(), secret) {
+			t.Errorf("the log holds %q", secret)
+		}
+	}
+	if n := f.LiveTokens(); n != 0 {
+		t.Errorf("%d tokens are left alive", n)
+	}
+}
+
+// A model that cheats ends in a check run and no draft.
+func TestServeCheats(t *testing.T) {
+	f := newForge(t, "So.\n\n```\n# edit: .github/redraft.yml :: *\nversion: 1\nchecks: {unit: {run: \"true\"}}\n```\n")
+	f.serve()
+	root := f.repo.Tip("main")
+	f.fail("main", 0)
+	c := f.ended(root)
+	if c.Conclusion != "neutral" || len(f.drafts()) != 0 || len(f.repo.Branches()) != 1 {
+		t.Errorf("check run %+v, drafts %v, branches %v", c, f.drafts(), f.repo.Branches())
+	}
+}
+
+// The label of somebody who may write starts a job on a pull request; its answer is one comment, and the label goes. The
+// label of anybody else is nothing.
+func TestServeLabel(t *testing.T) {
+	f := newForge(t, rightAnswer)
+	f.serve()
+	n := f.pull()
+	head := f.repo.Tip("feature")
+	for _, who := range []string{"triager", "stranger"} {
+		if err := f.repo.AddLabel(n, "redraft", who); err != nil {
+			t.Fatal(err)
+		}
+		f.settled()
+		if err := f.repo.RemoveLabel(n, "redraft", who); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.settled()
+	if _, ok := f.shown(head); ok || len(f.drafts()) > 0 {
+		t.Fatal("somebody without write started a job")
+	}
+	f.PauseHooks(true)
+	f.fail("", n)
+	f.PauseHooks(false)
+	f.ended(head)
+	f.settled()
+	if err := f.repo.AddLabel(n, "redraft", "writer"); err != nil {
+		t.Fatal(err)
+	}
+	f.until("the label is gone", func() bool { return len(f.repo.Labels(n)) == 0 || len(f.drafts()) > 1 })
+	p := f.once("feature", head)
+	if p.Base != "feature" || !strings.HasPrefix(p.Head, "redraft/pull-") {
+		t.Errorf("the draft goes from %s into %s", p.Head, p.Base)
+	}
+}
+
+// TestServeKilled kills the server at twenty requests spread over a whole job, before GitHub acted on the request and
+// after it, and starts it again each time: nothing is lost and nothing is done twice.
+func TestServeKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute")
+	}
+	calls := killAt(t, 0, false) // a whole job, to know how many requests there are
+	if calls < 12 {
+		t.Fatalf("a job made %d requests, which is not a whole one", calls)
+	}
+	for i := range 20 {
+		n, after := 1+i*calls/20, i%2 == 1
+		t.Run(fmt.Sprintf("request %d of %d after %v", n, calls, after), func(t *testing.T) { killAt(t, n, after) })
+	}
+}
+
+// killAt runs a job whose server is killed at its nth request, never if n is 0, and says how many requests there were.
+func killAt(t *testing.T, n int, after bool) int {
+	f := newForge(t, rightAnswer)
+	pull := f.pull()
+	head := f.repo.Tip("feature")
+	f.PauseHooks(true)
+	f.fail("", pull)
+	if err := f.repo.AddLabel(pull, "redraft", "writer"); err != nil {
+		t.Fatal(err)
+	}
+	f.serve()
+	var mu sync.Mutex
+	count := 0
+	killed := make(chan struct{})
+	f.Inject(func(r *http.Request) *githubtest.Fault {
+		mu.Lock()
+		defer mu.Unlock()
+		if count++; count != n {
+			return nil
+		}
+		_ = syscall.Kill(f.cmd.Process.Pid, syscall.SIGKILL)
+		close(killed)
+		return &githubtest.Fault{Drop: true, After: after}
+	})
+	f.PauseHooks(false)
+	if n > 0 {
+		select {
+		case <-killed:
+		case <-time.After(time.Minute):
+			t.Fatalf("request %d never came; the server said:\n%s", n, f.said)
+		}
+		f.kill()
+		f.Inject(nil)
+		for _, d := range f.Deliveries() { // what was not acknowledged a person redelivers
+			if d.Status != http.StatusAccepted && d.Status != http.StatusOK {
+				if err := f.Redeliver(d.ID); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		f.serve()
+	}
+	c := f.ended(head)
+	f.until("the label is gone", func() bool { return len(f.repo.Labels(pull)) == 0 })
+	f.settled()
+	f.once("feature", head)
+	if got := f.repo.Comments(pull); len(got) != 1 {
+		t.Errorf("%d comments, want 1: %v", len(got), got)
+	}
+	if c.Conclusion != "success" {
+		t.Errorf("the check run is %+v", c)
+	}
+	if left, err := os.ReadDir(filepath.Join(f.state(), "trees")); err != nil && !errors.Is(err, os.ErrNotExist) || len(left) > 0 {
+		t.Errorf("%d trees are left, %v", len(left), err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	return count
+}
+
+func seedOf(text string) githubtest.Seed {
+	return githubtest.Seed{Files: map[string]string{"a.txt": text + "\n"}}
+}

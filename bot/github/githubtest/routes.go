@@ -100,6 +100,15 @@ func routes() []route {
 	}
 }
 
+// Calls are the calls of REST that this GitHub understands, as in "GET /repos/{owner}/{repo}".
+func Calls() []string {
+	var all []string
+	for _, t := range routes() {
+		all = append(all, t.method+" "+strings.ReplaceAll(t.path, "...}", "}"))
+	}
+	return all
+}
+
 type callKey struct{}
 
 // call is one request of REST while it is answered.

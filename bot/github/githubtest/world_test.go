@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,14 +18,16 @@ import (
 	"github.com/google/go-github/v62/github"
 
 	"github.com/redraft-dev/redraft/bot/github/githubtest"
+	"github.com/redraft-dev/redraft/bot/github/githubtest/openapi"
 )
 
 // world is one GitHub with one repository and our App on it.
 type world struct {
 	*githubtest.Server
-	t    *testing.T
-	repo *githubtest.Repo
-	id   int64 // of the installation
+	t     *testing.T
+	repo  *githubtest.Repo
+	id    int64 // of the installation
+	watch *openapi.Watch
 }
 
 var all = map[string]string{
@@ -205,3 +208,26 @@ func within(t *testing.T) context.Context {
 	t.Cleanup(stop)
 	return ctx
 }
+
+// validate has every call and, at the end, every webhook of a world judged by GitHub's description.
+func (w *world) validate() {
+	w.t.Helper()
+	d, err := openapi.Load()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.watch = &openapi.Watch{}
+	w.Observe(w.watch.Observe)
+	w.t.Cleanup(func() {
+		if err := w.watch.Err(); err != nil {
+			w.t.Error(err)
+		}
+		for _, x := range w.Deliveries() {
+			if err := d.Event(x.Event, x.Payload); err != nil {
+				w.t.Error(err)
+			}
+		}
+	})
+}
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }

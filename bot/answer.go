@@ -104,7 +104,7 @@ func (s Story) tellStop(g *page, p pen) {
 		title += " (" + word(stop.Class) + ")"
 	}
 	g.add("**redraft: %s.** %s\n\n", title, m.means)
-	if text := p.prose(stop.Text, 500); text != "" && stop.Reason != trace.Fixed {
+	if text := p.talk(stop.Text, 500); text != "" && stop.Reason != trace.Fixed {
 		g.add("> %s\n\n", text)
 	}
 	switch {
@@ -209,7 +209,7 @@ func (p pen) try(t try) string {
 
 // tellNext is the next safe action: the stop's own, else that of its reason.
 func (s Story) tellNext(g *page, p pen) {
-	next := nonempty(sentence(p.prose(s.stop().Next, 400)), s.ending().next)
+	next := nonempty(sentence(p.talk(s.stop().Next, 400)), s.ending().next)
 	if s.stop().Reason == trace.Fixed && s.Draft == nil {
 		next = "The change is `patch.diff` in the evidence of this job."
 	}

@@ -35,14 +35,14 @@ func CommitText(s Story, c *redact.Cleaner, quiet bool) string {
 	return b.String()
 }
 
-// title is "redraft: " and what went green, in at most n characters and a few.
+// title is "redraft: " and what went green, in at most n bytes and a few.
 func (s Story) title(p pen, n int) string {
 	r := s.Proof.Receipt()
-	r.Command = p.short(p.script(r.Command), n*3/4)
+	r.Command = p.line(p.script(r.Command), n*3/4)
 	if f := s.findings(); len(f) > 0 && f[0].Kind != "" && f[0].Kind != "test" {
 		r.Findings = nil // no test has a name that says what is green now
 	}
-	return "redraft: " + p.bare(p.short(job.Title(r), n), 4*n)
+	return "redraft: " + p.bare(job.Title(r), n)
 }
 
 // proposer is who proposed the proved change: the mechanic, or a model by tier and id.

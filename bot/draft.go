@@ -102,7 +102,7 @@ func (d *draftText) whatFailed() string {
 	if link := d.link(d.Job.URL); link != "" {
 		text += " (" + link + ")"
 	}
-	return text + fmt.Sprintf(". Before anything was changed, it was red here in %d of %d runs:", d.r.K, d.r.K)
+	return text + fmt.Sprintf(". Before anything was changed, the red was seen here in %d of %d runs:", d.r.K, d.r.K)
 }
 
 // where is the target for people.
@@ -269,9 +269,10 @@ var shows = map[string]string{
 
 func (d *draftText) proof() {
 	d.add("### Proof\n\n")
-	d.add("| command | root | with the change | change taken away | all tests | oracle |\n|---|---|---|---|---|---|\n")
-	d.add("| %s | red ×%d | green ×%d | %s | %s | `%s` |\n\n", d.cell(d.script(d.r.Command), 200), d.r.K, d.r.K+1, d.redAgain(), d.delta(), hex12(d.r.Oracle))
-	d.add("Recomputed from the raw reports of every run by the process that opened this draft:\n\n")
+	d.add("| command | %s |\n|---|---|\n", d.cell(d.script(d.r.Command), 200))
+	d.add("| on the root | red ×%d |\n| with the change | green ×%d |\n| with the change taken away | %s |\n", d.r.K, d.r.K+1, d.redAgain())
+	d.add("| all tests | %s |\n| oracle, as in the root | `%s` |\n\n", d.delta(), hex12(d.r.Oracle))
+	d.add("Recomputed from the raw reports and the root's own files, by a process that runs no code of this repository:\n\n")
 	d.add("| rung | shows | seen |\n|---|---|---|\n")
 	n := 0
 	for _, r := range d.r.Rungs {
@@ -296,8 +297,11 @@ func (d *draftText) redAgain() string {
 // delta is what became of all tests from the root to the change.
 func (d *draftText) delta() string {
 	see, confirm := d.verdict("see"), d.verdict("confirm")
-	if !d.r.Trusted || see == nil || confirm == nil {
+	switch {
+	case !d.r.Trusted:
 		return "exit status only"
+	case see == nil || confirm == nil:
+		return "not recorded"
 	}
 	return fmt.Sprintf("passed %d → %d, red %d → %d, skipped %d → %d", see.Passed, confirm.Passed,
 		len(see.Findings), len(confirm.Findings), see.Skipped, confirm.Skipped)
@@ -459,30 +463,36 @@ func (d *draftText) template() {
 	d.maybe("---\n\n" + closed(redact.Clip(d.clean.Text(text), templateLimit)) + "\n\n---\n\n")
 }
 
-// closed ends what a text leaves open: a fence, a comment, folded parts.
+// closed ends what a text leaves open, so that what stands after it is read as it is meant: a comment, a fence, folded
+// parts.
 func closed(text string) string {
-	fence := ""
+	fence, comment, folds := "", false, 0
 	for _, l := range lines(text) {
 		mark := strings.TrimLeft(l, " ")
-		switch run := len(mark) - len(strings.TrimLeft(mark, "`~")); {
-		case run < 3:
-		case fence == "":
+		run := len(mark) - len(strings.TrimLeft(mark, mark[:min(1, len(mark))]))
+		ticks := run >= 3 && (mark[0] == '`' && !strings.Contains(mark[run:], "`") || mark[0] == '~')
+		switch {
+		case comment:
+			comment = !strings.Contains(l, "-->")
+		case fence != "":
+			if ticks && strings.HasPrefix(mark, fence) && strings.TrimSpace(mark[run:]) == "" {
+				fence = ""
+			}
+		case ticks:
 			fence = mark[:run]
-		case strings.HasPrefix(mark, fence) && strings.TrimSpace(mark[run:]) == "":
-			fence = ""
+		default:
+			comment = strings.LastIndex(l, "<!--") > strings.LastIndex(l, "-->")
+			l = strings.ToLower(l)
+			folds = max(0, folds+strings.Count(l, "<details")-strings.Count(l, "</details"))
 		}
 	}
-	if fence != "" {
+	switch {
+	case comment:
+		text += "\n-->"
+	case fence != "":
 		text += "\n" + fence
 	}
-	if strings.LastIndex(text, "<!--") > strings.LastIndex(text, "-->") {
-		text += " -->"
-	}
-	lower := strings.ToLower(text)
-	if n := strings.Count(lower, "<details") - strings.Count(lower, "</details"); n > 0 {
-		text += strings.Repeat("\n</details>", n)
-	}
-	return text
+	return text + strings.Repeat("\n\n</details>", folds)
 }
 
 func (d *draftText) receipt() {

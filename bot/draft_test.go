@@ -222,6 +222,9 @@ func TestDraftText(t *testing.T) {
 			if n := utf8.RuneCountInString(body); n >= 60000 {
 				t.Errorf("the body has %d characters", n)
 			}
+			if h := rendered(t, body); !strings.Contains(h, "<p>Receipt <code>sha256:") || strings.Contains(h, "&lt;!-- redraft:receipt") {
+				t.Error("the receipt is not shown, or the markers are")
+			}
 			golden(t, "draft-"+name, redact.FenceAs("", title)+"\n"+body)
 		})
 	}

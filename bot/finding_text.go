@@ -228,7 +228,7 @@ func (d *draftText) cause() {
 			d.add(".\n\n")
 			return
 		}
-		d.add("The model's opinion, which nothing here has checked:\n\n> %s\n\n", d.prose(said, causeLength))
+		d.add("The model's opinion, which nothing here has checked:\n\n> %s\n\n", d.talk(said, causeLength))
 	}
 }
 

@@ -69,14 +69,20 @@ func TestPageFits(t *testing.T) {
 
 func TestClosed(t *testing.T) {
 	for in, want := range map[string]string{
-		"a":                      "a",
-		"```go\nx\n```":          "```go\nx\n```",
-		"```go\nx":               "```go\nx\n```",
-		"~~~~\n```\n~~~":         "~~~~\n```\n~~~\n~~~~",
-		"<!-- a":                 "<!-- a -->",
-		"<!-- a --> <!-- b":      "<!-- a --> <!-- b -->",
-		"<details>\n<DETAILS x>": "<details>\n<DETAILS x>\n</details>\n</details>",
-		"<details></details>":    "<details></details>",
+		"a":                        "a",
+		"```go\nx\n```":            "```go\nx\n```",
+		"```go\nx":                 "```go\nx\n```",
+		"```go `x`\ny":             "```go `x`\ny",
+		"~~~~\n```\n~~~":           "~~~~\n```\n~~~\n~~~~",
+		"<!-- a":                   "<!-- a\n-->",
+		"<!-- a --> <!-- b":        "<!-- a --> <!-- b\n-->",
+		"<!--\n```\n-->":           "<!--\n```\n-->",
+		"<!--\n```\n<details>":     "<!--\n```\n<details>\n-->",
+		"```\n<!-- <details>":      "```\n<!-- <details>\n```",
+		"<details>\n<DETAILS x>":   "<details>\n<DETAILS x>\n\n</details>\n\n</details>",
+		"</details><details>\n```": "</details><details>\n```\n```",
+		"<details></details>":      "<details></details>",
+		"":                         "",
 	} {
 		if got := closed(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)

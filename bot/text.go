@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/redraft-dev/redraft/agent/proof"
 	"github.com/redraft-dev/redraft/agent/redact"
@@ -188,11 +189,41 @@ func (p pen) seen(s string) string {
 
 // line is a text on one line of at most n bytes.
 func (p pen) line(s string, n int) string {
-	return redact.Clip(strings.Join(strings.Fields(p.seen(s)), " "), n)
+	s = strings.Join(strings.Fields(p.seen(s)), " ")
+	if len(s) <= n {
+		return s
+	}
+	n = max(0, n-len("…"))
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return strings.TrimRight(s[:n], " ") + "…"
 }
 
 // prose is a text as plain words of Markdown, without anything live in it.
 func (p pen) prose(s string, n int) string { return p.clean.Markdown(p.line(s, n)) }
+
+// talk is prose whose code stays code: what stands between two ticks of the text.
+func (p pen) talk(s string, n int) string {
+	pieces := strings.Split(p.line(s, n), "`")
+	if len(pieces)%2 == 0 {
+		return p.prose(s, n) // one tick has no other
+	}
+	text := ""
+	for i, piece := range pieces {
+		switch {
+		case i%2 == 0:
+			piece = p.clean.Markdown(piece)
+		case strings.TrimSpace(piece) != "":
+			piece = p.code(piece, n)
+		}
+		if strings.HasSuffix(text, "`") && strings.HasPrefix(piece, "`") {
+			text += " " // two pieces of code that touch would be one
+		}
+		text += piece
+	}
+	return text
+}
 
 // htmlLike is what readers of Markdown, and programs that only look for it, might take for markup of ours.
 var htmlLike = regexp.MustCompile(`(?i)<(!--|!\[|/?\s*(?:details|summary))`)
@@ -252,15 +283,6 @@ func (p pen) bare(s string, n int) string {
 		s = w.find.ReplaceAllString(s, w.with)
 	}
 	return s
-}
-
-// short is a text on one line of at most n characters, as a title has it.
-func (p pen) short(s string, n int) string {
-	r := []rune(p.line(s, enough))
-	if len(r) <= n {
-		return string(r)
-	}
-	return strings.TrimRight(string(r[:n-1]), " ") + "…"
 }
 
 var commitID = regexp.MustCompile(`^[0-9a-f]{40}(?:[0-9a-f]{24})?$`)

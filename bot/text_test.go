@@ -86,9 +86,9 @@ func TestFingerprint(t *testing.T) {
 func TestPen(t *testing.T) {
 	p := pen{redact.New()}
 	for _, s := range []string{hostile, "", "`", "``", "` `", "\\", "a\\|b|c", "|", "-", "1. x", "[ ] x", "\u202e", "\xff\x00", "<!--", "</DETAILS>", "< / details>",
-		strings.Repeat("`", 300), strings.Repeat("é", 900), "$(x)", "a\n\n# b", token} {
+		strings.Repeat("`", 300), strings.Repeat("é", 900), "$(x)", "a\n\n# b", token, "`a` `@b` @c`d` `<e>`", "@a`b`#12`c`", "`a``b`", "x `` y", "# `a`", "`a` <b> `c"} {
 		for name, md := range map[string]string{
-			"prose": "- " + p.prose(s, 400) + "\n", "code": "- " + p.code(s, 400) + "\n", "fence": p.fence("text", s, 4000),
+			"prose": "- " + p.prose(s, 400) + "\n", "talk": "> " + p.talk(s, 400) + "\n", "code": "- " + p.code(s, 400) + "\n", "fence": p.fence("text", s, 4000),
 			"cell": "| a | b |\n|---|---|\n| " + p.cell(s, 400) + " | end |\n",
 		} {
 			for _, what := range append(alive(t, md), unclean(md)...) {

@@ -37,6 +37,7 @@ type Queue struct {
 	client   *river.Client[*sql.Tx] // nil before Run
 	stop     context.CancelCauseFunc
 	helpers  sync.WaitGroup
+	closed   sync.Once
 
 	mu      sync.Mutex
 	running map[int64]context.CancelCauseFunc // by ticket
@@ -182,7 +183,7 @@ func (q *Queue) transact(ctx context.Context, f func(context.Context, *sql.Tx) e
 	return q.explain(tx.Commit())
 }
 
-// Close stops the handlers, waits for them until ctx ends, and closes the file.
+// Close stops the handlers, waits for them until ctx ends, and closes the file. A second time does nothing.
 func (q *Queue) Close(ctx context.Context) error {
 	q.stop(ErrStop)
 	var late error
@@ -202,11 +203,13 @@ func (q *Queue) Close(ctx context.Context) error {
 
 // shut closes what is open; the lock comes last.
 func (q *Queue) shut() (err error) {
-	if q.db != nil {
-		err = q.db.Close()
-	}
-	if q.lock != nil {
-		err = errors.Join(err, q.lock.Close())
-	}
+	q.closed.Do(func() {
+		if q.db != nil {
+			err = q.db.Close()
+		}
+		if q.lock != nil {
+			err = errors.Join(err, q.lock.Close())
+		}
+	})
 	return err
 }

@@ -1,0 +1,5 @@
+//go:build !race
+
+package queue_test
+
+const slow = 1 // how many times less a test does

@@ -75,7 +75,7 @@ var table = [...]Call{
 	mintToken:         {"POST", "/app/installations/{id}/access_tokens", true, "", "repository_ids? repositories? permissions", "a token for one repository and one operation"},
 	revokeToken:       {"DELETE", "/installation/token", false, "", "", "a token's end, after its operation"},
 	getUser:           {"GET", "/user", false, "", "", "whose plain token it is"},
-	getOrg:            {"GET", "/orgs/{org}", false, "", "", "its plan: whether private repositories have drafts"},
+	getOrg:            {"GET", "/orgs/{org}", false, "organization_plan: read", "", "whether its private repositories have drafts; asked where that is granted"},
 
 	getRepo:           {"GET", "/repos/{owner}/{repo}", false, "metadata: read", "", "the repository as it is now"},
 	getMoved:          {"GET", "/repositories/{id}", false, "metadata: read", "", "where GitHub sends who asks for a renamed repository"},
@@ -96,7 +96,7 @@ var table = [...]Call{
 	dropLabel:    {"DELETE", "/repos/{owner}/{repo}/issues/{number}/labels/{label}", false, intoIssue, "", "the trigger label, when the run ends"},
 
 	getBranch: {"GET", "/repos/{owner}/{repo}/git/ref/heads/{branch...}", false, "contents: read", "", "where a branch stands"},
-	getCommit: {"GET", "/repos/{owner}/{repo}/git/commits/{sha}", false, "contents: read", "", "a commit's message: whether it is ours"},
+	getCommit: {"GET", "/repos/{owner}/{repo}/commits/{sha}", false, "contents: read", "", "a commit's message: whether it is ours"},
 	getFile:   {"GET", "/repos/{owner}/{repo}/contents/{path...}", false, "contents: read", "", "the configuration and the pull request template"},
 
 	listCheckRuns: {"GET", "/repos/{owner}/{repo}/commits/{sha}/check-runs", false, "checks: read", "", "the red checks, and our own"},

@@ -36,7 +36,9 @@ var events = []string{"check_run", "check_suite", "issue_comment", "issues", "pu
 // Check says what is missing before any work.
 func (h *Hub) Check(ctx context.Context, r bot.Repo) (all []bot.Lack, err error) {
 	doing := "look at what is granted in " + clip(r.String())
+	ops := []op{getOrg, getUser, getActionsSetting} // a plain token may be refused, and then it is not known
 	if h.app != nil {
+		ops = nil
 		l := h.appLine(getInstallation, getApp)
 		l.repo = r
 		i, err := l.installation(ctx)
@@ -51,9 +53,12 @@ func (h *Hub) Check(ctx context.Context, r bot.Repo) (all []bot.Lack, err error)
 		default:
 			r.Installation = i.ID
 			all = h.ungranted(i)
+			if i.Permissions["organization_plan"] != "" {
+				ops = []op{getOrg}
+			}
 		}
 	}
-	more, err := h.settings(ctx, r)
+	more, err := h.settings(ctx, r, ops)
 	return append(all, more...), err
 }
 
@@ -88,9 +93,9 @@ func title(name string) string {
 	return strings.ToUpper(words[:1]) + words[1:]
 }
 
-// settings are those of the repository that stand in the way.
-func (h *Hub) settings(ctx context.Context, r bot.Repo) (all []bot.Lack, err error) {
-	err = h.at(ctx, "look at the settings", r, []op{getOrg, getUser, getActionsSetting}[:h.askable()], func(l *line) error {
+// settings are those of the repository that stand in the way. ops are the calls that the credential can be tried with.
+func (h *Hub) settings(ctx context.Context, r bot.Repo, ops []op) (all []bot.Lack, err error) {
+	err = h.at(ctx, "look at the settings", r, ops, func(l *line) error {
 		now, err := l.repository(ctx)
 		if err != nil {
 			return err
@@ -106,7 +111,7 @@ func (h *Hub) settings(ctx context.Context, r bot.Repo) (all []bot.Lack, err err
 		h.mu.Lock()
 		no := h.noes[r.ID]
 		h.mu.Unlock()
-		if no == bot.NoDrafts || l.free(ctx, now) {
+		if no == bot.NoDrafts || l.free(ctx, now, ops) {
 			all = append(all, bot.Lack{
 				What: "draft pull requests", Why: "this plan has none in private repositories, and a ready one is never opened",
 				Fix: "Make the repository public or change the owner's plan.", URL: pages + "/settings",
@@ -123,19 +128,8 @@ func (h *Hub) settings(ctx context.Context, r bot.Repo) (all []bot.Lack, err err
 	return all, err
 }
 
-// askable is how many of the calls about settings a credential is used for: an App's needs no more than the first.
-func (h *Hub) askable() int {
-	if h.app != nil {
-		return 1
-	}
-	return 3
-}
-
 // free says whether a private repository's owner is known to be on the plan without drafts. Mostly GitHub does not tell.
-func (l *line) free(ctx context.Context, now repository) bool {
-	if !now.Private {
-		return false
-	}
+func (l *line) free(ctx context.Context, now repository, ops []op) bool {
 	var out struct {
 		Login string `json:"login"`
 		Plan  struct {
@@ -144,10 +138,10 @@ func (l *line) free(ctx context.Context, now repository) bool {
 	}
 	c := call{op: getOrg, args: []string{now.Owner.Login}, out: &out}
 	if now.Owner.Type != "Organization" {
-		if l.minted {
-			return false
-		}
 		c.op, c.args = getUser, nil
+	}
+	if !now.Private || !slices.Contains(ops, c.op) {
+		return false
 	}
 	_, err := l.call(ctx, c)
 	return err == nil && strings.EqualFold(out.Login, now.Owner.Login) && out.Plan.Name == "free"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -28,9 +29,12 @@ type repository struct {
 func (h *Hub) Repo(ctx context.Context, r bot.Repo) (facts bot.RepoFacts, err error) {
 	err = h.at(ctx, "look at the repository", r, nil, func(l *line) error {
 		now, err := l.repository(ctx)
+		if err != nil {
+			return err
+		}
 		l.repo.ID, l.repo.Owner, l.repo.Name = now.ID, now.Owner.Login, now.Name
 		facts = bot.RepoFacts{Repo: l.repo, Default: now.Default, Private: now.Private, Archived: now.Archived}
-		return err
+		return nil
 	})
 	return facts, err
 }
@@ -149,14 +153,21 @@ func (h *Hub) Tip(ctx context.Context, r bot.Repo, branch string) (tip bot.Tip, 
 func (h *Hub) Message(ctx context.Context, r bot.Repo, sha string) (text string, err error) {
 	err = h.at(ctx, "read commit "+clip(sha), r, []op{getCommit}, func(l *line) error {
 		var out struct {
-			SHA     string `json:"sha"`
-			Message string `json:"message"`
+			SHA    string `json:"sha"`
+			Commit struct {
+				Message string `json:"message"`
+			} `json:"commit"`
 		}
-		_, err := l.call(ctx, call{op: getCommit, args: []string{sha}, out: &out})
+		// The files that it changed come along, and are of no use here: one is the fewest.
+		_, err := l.call(ctx, call{op: getCommit, args: []string{sha}, query: url.Values{"per_page": {"1"}}, out: &out})
+		var no *bot.HubError
+		if errors.As(err, &no) && no.Class == bot.Invalid && strings.HasPrefix(no.Text, "No commit found") {
+			no.Class = bot.NotFound // how GitHub says it of a commit
+		}
 		if err == nil && !strings.HasPrefix(out.SHA, strings.ToLower(sha)) {
 			err = unreadable("another commit")
 		}
-		text = out.Message
+		text = out.Commit.Message
 		return err
 	})
 	return text, err

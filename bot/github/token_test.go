@@ -300,3 +300,25 @@ func TestSelf(t *testing.T) {
 		}
 	}
 }
+
+// TestOwnPlan: a person's token tells the plan of that person's own repositories.
+func TestOwnPlan(t *testing.T) {
+	for plan, want := range map[string]int{"free": 1, "pro": 0, "": 0} {
+		s := play(t, Options{Token: "plain-token"}, func(w http.ResponseWriter, r *http.Request, n int) {
+			switch r.URL.Path {
+			case "/user":
+				reply(w, 200, map[string]any{"login": "Acme", "plan": map[string]any{"name": plan}})
+			case "/repos/acme/widget":
+				repo := repoJSON(7, "widget")
+				repo["private"] = true
+				reply(w, 200, repo)
+			default:
+				no(w, 403, "Resource not accessible")
+			}
+		})
+		lacks, err := s.hub.Check(t.Context(), widget)
+		if err != nil || len(lacks) != want {
+			t.Errorf("%q: got %+v %v, want %d", plan, lacks, err, want)
+		}
+	}
+}

@@ -86,7 +86,7 @@ const (
 	morsel   = 1024 // what is cut at least, so that few cuts are enough
 )
 
-// cut shortens the longest folded part by what is over, but not far below the second longest; false when none has
+// cut shortens the longest folded part by what is over, in steps that leave it near the second longest; false when none has
 // anything left.
 func (g *page) cut(over int) bool {
 	longest, second := -1, 0
@@ -105,7 +105,7 @@ func (g *page) cut(over int) bool {
 		return false
 	}
 	p := &g.parts[longest]
-	p.cut(min(over+noteRoom, max(len(p.body)-second, morsel)))
+	p.cut(min(over+noteRoom, max(len(p.body)-second, over/4, morsel)))
 	return true
 }
 

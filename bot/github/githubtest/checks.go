@@ -23,14 +23,14 @@ type suite struct {
 
 // check is one check run.
 type check struct {
-	id                     int64
-	suite                  *suite
-	name, external         string
-	details                string
-	status, conclusion     string
-	title, summary, text   string
-	annotations            []any
-	started, done, created time.Time
+	id                   int64
+	suite                *suite
+	name, external       string
+	details              string
+	status, conclusion   string
+	title, summary, text string
+	annotations          []any
+	started, done        time.Time
 }
 
 // run is a workflow's run.
@@ -305,10 +305,7 @@ func (r *Repo) suiteOf(a *app, from *Repo, branch, sha string) *suite {
 }
 
 func (r *Repo) newCheck(k *suite, name, status string) *check {
-	c := &check{id: r.s.id(), suite: k, name: name, status: status, created: r.s.now()}
-	if status != "queued" {
-		c.started = c.created
-	}
+	c := &check{id: r.s.id(), suite: k, name: name, status: status, started: r.s.now()} // queued ones too, as GitHub has it
 	r.checks = append(r.checks, c)
 	return c
 }
@@ -523,9 +520,6 @@ func (c *call) fillCheck(k *check) {
 	}
 	if v, given := c.given("started_at"); given {
 		k.started, _ = time.Parse(time.RFC3339, v)
-	}
-	if k.started.IsZero() && k.status != "queued" {
-		k.started = c.s.now()
 	}
 	if _, concluded := c.given("conclusion"); concluded {
 		k.status, k.done = "completed", c.s.now()

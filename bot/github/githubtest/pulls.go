@@ -417,11 +417,8 @@ func requestReviewers(c *call) (any, error) {
 		return nil, err
 	}
 	names := c.list("reviewers")
-	if len(names)+len(c.list("team_reviewers")) == 0 {
+	if len(names) == 0 {
 		return nil, invalidf("Invalid request.\n\nNo reviewers were supplied.")
-	}
-	if len(c.list("team_reviewers")) > 0 {
-		return nil, invalidf("Could not resolve to a node with the global id of a team.")
 	}
 	for _, login := range names {
 		a := c.s.accounts[fold(login)]

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// shape is what a body may hold: every field that GitHub's description knows, and no other.
+// shape is what a body may hold: the fields of GitHub's description that are served here, and no other.
 type shape map[string]field
 
 // field is one of them.
@@ -33,11 +33,10 @@ var (
 	commentShape = shape{"body": text().required()}
 	labelsShape  = shape{"labels": {kind: "strings", must: true}}
 	newPullShape = shape{
-		"title": text(), "head": text().required(), "head_repo": text(), "base": text().required(), "body": text(),
-		"maintainer_can_modify": flag, "draft": flag, "issue": integer,
+		"title": text(), "head": text().required(), "base": text().required(), "body": text(), "maintainer_can_modify": flag, "draft": flag,
 	}
 	editPullShape  = shape{"title": text(), "body": text(), "state": text("open", "closed"), "base": text(), "maintainer_can_modify": flag}
-	reviewersShape = shape{"reviewers": {kind: "strings"}, "team_reviewers": {kind: "strings"}}
+	reviewersShape = shape{"reviewers": {kind: "strings"}}
 	newLabelShape  = shape{"name": text().required(), "color": text(), "description": text()}
 	tokenShape     = shape{
 		"repositories": {kind: "strings"}, "repository_ids": {kind: "integers"}, "permissions": {kind: "object", of: permissionShape},
@@ -46,8 +45,6 @@ var (
 		"path": text().required(), "start_line": integer.required(), "end_line": integer.required(), "start_column": integer, "end_column": integer,
 		"annotation_level": text("notice", "warning", "failure").required(), "message": text().required(), "title": text(), "raw_details": text(),
 	}
-	imageShape  = shape{"alt": text().required(), "image_url": text().required(), "caption": text()}
-	actionShape = shape{"label": text().required(), "description": text().required(), "identifier": text().required()}
 	conclusions = text("action_required", "cancelled", "failure", "neutral", "success", "skipped", "stale", "timed_out")
 
 	newCheckShape  = checkShape(true)
@@ -59,11 +56,9 @@ func checkShape(new bool) shape {
 	s := shape{
 		"name": text(), "details_url": text(), "external_id": text(), "status": text("queued", "in_progress", "completed"),
 		"started_at": {kind: "time"}, "conclusion": conclusions, "completed_at": {kind: "time"},
-		"actions": {kind: "objects", of: actionShape},
 	}
 	output := shape{
-		"title": text(), "summary": text().required(), "text": text(),
-		"annotations": {kind: "objects", of: annotationShape}, "images": {kind: "objects", of: imageShape},
+		"title": text(), "summary": text().required(), "text": text(), "annotations": {kind: "objects", of: annotationShape},
 	}
 	if new {
 		s["name"], s["head_sha"] = text().required(), text().required()

@@ -103,6 +103,10 @@ func (w *world) token(permissions map[string]string) string {
 
 type obj = map[string]any
 
+var options = githubtest.Options{}
+
+var octo = githubtest.Person{Name: "octo", Email: "octo@example.com"}
+
 // ask makes one call of REST by hand.
 func (w *world) ask(method, path, token string, body any) (int, http.Header, obj) {
 	w.t.Helper()
@@ -136,7 +140,11 @@ func (w *world) raw(method, path, token string, body any) (int, http.Header, []b
 		w.t.Fatal(err)
 	}
 	if token != "" {
-		req.Header.Set("Authorization", "token "+token)
+		scheme := "token "
+		if strings.HasPrefix(token, "ey") {
+			scheme = "Bearer " // a JSON web token
+		}
+		req.Header.Set("Authorization", scheme+token)
 	}
 	if in != nil {
 		req.Header.Set("Content-Type", "application/json")

@@ -91,6 +91,18 @@ func (d *Description) Calls() []string {
 	return all
 }
 
+// Events are the webhooks that it knows, as in "pull-request-opened".
+func (d *Description) Events() []string {
+	var all []string
+	for name := range d.doc.Components.Schemas {
+		if event, ok := strings.CutPrefix(name, "webhook-"); ok && !strings.HasPrefix(event, "config") {
+			all = append(all, event)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
 // Body is the schema of a call's body, nil if it takes none; call is as Calls has it.
 func (d *Description) Body(name string) *openapi3.Schema {
 	for _, c := range d.calls {
@@ -154,7 +166,8 @@ func fit(pattern, parts []string) (map[string]string, bool) {
 		name, ok := strings.CutPrefix(p, "{")
 		switch {
 		case i >= len(parts):
-			return params, ok && last && name == "path}" // the root folder
+			params["path"] = "/" // the root folder
+			return params, ok && last && name == "path}"
 		case !ok && p != parts[i]:
 			return nil, false
 		case !ok:
@@ -243,10 +256,10 @@ func (d *Description) Answer(r *http.Request, status int, header http.Header, bo
 		return nil
 	}
 	var wrong []error
-	if c.op.Responses.Status(status) == nil && status < 400 {
+	if c.op.Responses.Status(status) == nil && status < 300 {
 		wrong = append(wrong, errors.New("the description knows no such status"))
 	}
-	if status >= 400 {
+	if status >= 300 {
 		wrong = append(wrong, d.complaint(body)...)
 	}
 	if err := openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
@@ -280,7 +293,8 @@ func (d *Description) Event(name string, payload []byte) error {
 	if action, ok := v["action"].(string); ok {
 		key += "-" + action
 	}
-	schema := d.doc.Components.Schemas[strings.ReplaceAll(key, "_", "-")]
+	key = strings.ReplaceAll(key, "_", "-")
+	schema := d.doc.Components.Schemas[key]
 	if schema == nil {
 		return fmt.Errorf("event %s: the description has no %s", name, key)
 	}
@@ -350,7 +364,7 @@ func (w *Watch) Observe(r *http.Request, body []byte, status int, header http.He
 		w.seen = map[string]int{}
 	}
 	w.seen[d.Name(r)]++
-	if status < 400 {
+	if status < 300 {
 		if err := d.Request(r, body); err != nil {
 			w.wrong = append(w.wrong, err)
 		}

@@ -129,6 +129,24 @@ var decided = []struct {
 		d.Ready = true
 		w.drafts = []Draft{d}
 	}, "skip already_open", ""},
+	{"a draft for this very commit, from before there was a pull request", "workflow_run.red", func(w *world, e *Event) {
+		d := draft(31, "7/branch/feature/"+ciFile)
+		d.Root = featureSHA
+		w.drafts = []Draft{d}
+	}, "skip already_open", ""},
+	{"drafts that persons took up leave room", "workflow_run.red", func(w *world, e *Event) {
+		w.drafts = []Draft{draft(32, "7/pull/1/x"), draft(33, "7/pull/2/x"), draft(34, "7/pull/3/x")}
+		w.drafts[2].Ready = true
+		for i := range w.drafts {
+			w.drafts[i].Base = "elsewhere"
+		}
+	}, "start " + pullKey, ""},
+	{"a draft of a branch leaves no room for its other workflow", "workflow_run.main", func(w *world, e *Event) {
+		w.checks[mainSHA] = append(redCI(), thirdParty("cov", "failure"))
+		w.drafts = []Draft{draft(32, mainKey), draft(33, "7/pull/2/x"), draft(34, "7/pull/3/x")}
+		w.drafts[0].Base = "main"
+	}, "start " + mainKey, ""},
+	{"a merge queue's branch", "workflow_run.red", func(w *world, e *Event) { e.Check.Branch = "gh-readonly-queue/main/pr-5-x" }, "skip never_branch", "none"},
 	{"too many drafts", "workflow_run.red", func(w *world, e *Event) {
 		w.drafts = []Draft{draft(32, "7/pull/1/x"), draft(33, "7/pull/2/x"), draft(34, "")}
 	}, "skip too_many", ""},
@@ -143,6 +161,10 @@ var decided = []struct {
 
 	// A green head closes what it makes needless.
 	{"green by itself", "workflow_run.green", greenHead, "close 31", "Repo Tip PullsOf Checks Drafts Message"},
+	{"green by itself, and the draft is from before there was a pull request", "workflow_run.green", func(w *world, e *Event) {
+		greenHead(w, e)
+		w.drafts[0].Key, w.known = "7/branch/feature/"+ciFile, []string{"branch/feature"}
+	}, "close 31", ""},
 	{"green, but another is not complete", "workflow_run.green", func(w *world, e *Event) {
 		greenHead(w, e)
 		w.checks[featureSHA] = append(w.checks[featureSHA], thirdParty("slow", ""))
@@ -197,6 +219,8 @@ var decided = []struct {
 	{"by triage", "pull_request.labeled", func(w *world, e *Event) { e.Sender.Login = "tim" }, "skip no_write", "Repo Tip File Permission"},
 	{"by nobody known", "pull_request.labeled", func(w *world, e *Event) { e.Sender.Login = "eve" }, "skip no_write", ""},
 	{"by a bot", "pull_request.labeled", func(w *world, e *Event) { e.Sender.Bot = true }, "skip bot", "none"},
+	{"by nobody", "pull_request.labeled", func(w *world, e *Event) { e.Sender = Account{} }, "skip malformed", "none"},
+	{"without a name", "pull_request.labeled", func(w *world, e *Event) { e.Label = "" }, "skip malformed", "none"},
 	{"by us", "pull_request.labeled", func(w *world, e *Event) { e.Sender = Account{ID: 4, Login: "redraft[bot]", Bot: true} }, "skip own_work", "none"},
 	{"on our draft", "pull_request.labeled", func(w *world, e *Event) { e.Pull.Head.Branch = "redraft/pull-5" }, "skip own_work", "none"},
 	{"on a fork's pull request", "pull_request.labeled", func(w *world, e *Event) {
@@ -372,6 +396,7 @@ var decided = []struct {
 func greenHead(w *world, _ *Event) {
 	w.checks[featureSHA] = []Check{thirdParty("a", "success"), thirdParty("b", "skipped"), thirdParty("redraft", "failure")}
 	w.drafts = []Draft{draft(31, pullKey), draft(32, "7/pull/6/x")}
+	w.drafts[1].Base = "elsewhere"
 	w.messages = map[string]string{draftSHA: ours}
 	w.known = []string{"pull/5"}
 }
@@ -390,7 +415,7 @@ func underDraft(key, body, base string) func(*world, *Event) {
 		e.Issue.Number, e.Comment.Body = 31, body
 		d := draft(31, key)
 		d.Base, d.Root = base, featureSHA
-		w.drafts = []Draft{draft(30, pullKey), d}
+		w.drafts = []Draft{draft(30, "7/pull/6/x"), d}
 		w.tips["redraft/x"] = olderSHA
 		w.pulls[31] = Pull{Number: 31, State: "open", Author: Account{Login: "redraft[bot]", Bot: true}, Head: Tip{7, "redraft/pull-5", draftSHA}, Base: Tip{7, base, featureSHA}}
 	}
@@ -574,6 +599,31 @@ func TestHubErrors(t *testing.T) {
 			if !errors.As(err, &h) || h.Class != class || w.calls[len(w.calls)-1] != call {
 				t.Errorf("%s of %s: got %v after %v", class, call, err, w.calls)
 			}
+		}
+	}
+}
+
+// A key can be read back, whatever the branch and the check are called.
+func TestKeys(t *testing.T) {
+	long := strings.Repeat("n", 300)
+	for _, c := range []Check{{Workflow: ciFile}, {Workflow: ".github/workflows/my ci.yml@refs/heads/main"}, {Workflow: "dynamic/pages/build"}, {Name: "a/.github/workflows/b"},
+		{Name: "a/check:b"}, {Name: ""}, {Name: long}, {Workflow: ".github/workflows/" + long}, {Workflow: ".github/workflows/a/b.yml"}} {
+		g := groupOf(c)
+		if len(g.id) > longestName {
+			t.Errorf("a group's id has %d bytes", len(g.id))
+		}
+		for _, want := range []Target{{ForBranch, 0, "main"}, {ForBranch, 0, "check/dynamic/github/workflows"}, {ForPull, 5, "b"}, {ForIssue, 9, "main"}} {
+			if got, ok := (Draft{Key: jobKey(7, want, g.id), Base: want.Branch}).target(7); !ok || got != want {
+				t.Errorf("%q reads as %+v, want %+v", jobKey(7, want, g.id), got, want)
+			}
+		}
+	}
+	if groupOf(Check{Name: long}).id == groupOf(Check{Name: long + "x"}).id {
+		t.Error("two checks with long names are one")
+	}
+	for _, key := range []string{"", "7", "7/pull", "7/pull/5", "7/pull/x/c", "7/pull/-5/c", "7/pull/0/c", "7/pull/99999999999/c", "8/pull/5/c", "7/branch/main", "7/branch//check:c", "7/tag/v1/c", "77/pull/5/c"} {
+		if got, ok := (Draft{Key: key}).target(7); ok {
+			t.Errorf("%q reads as %+v", key, got)
 		}
 	}
 }

@@ -31,8 +31,10 @@ func siftLabel(e Event, self Self, state string) *Skip {
 		return nil
 	case hasLabel([]string{diagnoseLabel, reproduceLabel}, e.Label):
 		return skip(NotForUs, "%s is not built yet", e.Label)
-	case e.Sender.Bot || e.Sender.Login == "":
-		return skip(FromBot, "%q is a bot", e.Sender.Login)
+	case e.Sender.Login == "":
+		return skip(Malformed, "nobody is named as the sender")
+	case e.Sender.Bot:
+		return skip(FromBot, "%s is a bot", e.Sender.Login)
 	case state == "closed":
 		return skip(Gone, "what the label is on is closed")
 	}
@@ -119,7 +121,7 @@ func repoSays(l look) *Skip {
 		return skip(Gone, "%s is another repository by now", l.e.Repo)
 	case r.Archived:
 		return skip(Gone, "%s is archived", r.Repo)
-	case r.Default == "" || l.f.Repo.Owner == "" || l.f.Repo.Name == "":
+	case r.Default == "":
 		return skip(Gone, "%s has no default branch", l.e.Repo)
 	}
 	return nil
@@ -238,10 +240,12 @@ func groupsSay(l look) *Skip {
 
 // draftsSay no where a draft stands for this very commit, or a person took it up, or there is no room for one more.
 func draftsSay(l look) *Skip {
-	for _, d := range l.open() {
-		switch {
-		case d.Ready:
-			return l.say(AlreadyOpen, "pull request %d is open for %s, and a person took it up", d.Number, l.target())
+	for _, d := range l.f.Drafts {
+		switch t, _ := d.target(l.e.Repo.ID); {
+		case !l.near(d) || !d.Open:
+			continue
+		case d.Ready && t.same(l.target()):
+			return l.say(AlreadyOpen, "pull request %d is open for %s, and a person took it up", d.Number, t)
 		case d.Root == l.f.Tip.SHA && l.command().verb != toRetry:
 			return l.say(AlreadyOpen, "draft %d is open for this very commit", d.Number)
 		}
@@ -250,14 +254,12 @@ func draftsSay(l look) *Skip {
 	return no
 }
 
-// open are the open drafts of the target.
-func (l look) open() (all []Draft) {
-	for _, d := range l.f.Drafts {
-		if t, ok := d.target(l.e.Repo.ID); ok && d.Open && t.same(l.target()) {
-			all = append(all, d)
-		}
-	}
-	return all
+// near says whether a draft is the target's, or one against the same branch: a branch may have got its draft before its
+// pull request was opened.
+func (l look) near(d Draft) bool {
+	t := l.target()
+	u, ok := d.target(l.e.Repo.ID)
+	return ok && (u.same(t) || t.Kind != ForIssue && u.Kind != ForIssue && d.Base == t.Branch)
 }
 
 // begin starts as many jobs as there is room for.
@@ -281,7 +283,10 @@ func (l look) begin() (d Decision, no *Skip) {
 
 // updates says whether a job has a draft that is open already. A branch has one for each of its workflows.
 func (l look) updates(j Job) bool {
-	return slices.ContainsFunc(l.open(), func(d Draft) bool { return j.Target.Kind != ForBranch || d.Key == j.Key })
+	return slices.ContainsFunc(l.f.Drafts, func(d Draft) bool {
+		t, ok := d.target(l.e.Repo.ID)
+		return ok && d.Open && t.same(j.Target) && (t.Kind != ForBranch || d.Key == j.Key)
+	})
 }
 
 func (l look) job(g group) Job {

@@ -198,8 +198,8 @@ type Facts struct {
 	Tip        Tip     // the branch that a draft would go against, now
 	Ours       bool    // the commit at Tip carries our trailer
 	Checks     []Check // of the root, all of them, once each
-	Drafts     []Draft // ours of this target, open and closed, newest first
-	Open       int     // open drafts of ours in the repository
+	Drafts     []Draft // ours of this target or against the same branch, open and closed, newest first
+	Open       int     // open drafts of ours in the repository; one that a person took up counts no more
 	Today      int     // jobs that began in the repository in the last 24 hours
 	Failing    string  // of an issue's body: the configured check id or the workflow path of the failing run that it names
 }

@@ -5,6 +5,10 @@ import "strings"
 // ownCheck is the name of our check run: a check, a workflow or a status that has it never starts anything.
 const ownCheck = "redraft"
 
+// queuePrefix is that of the branches on which a merge queue tries pull requests.
+// https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-a-merge-queue
+const queuePrefix = "gh-readonly-queue/"
+
 // The four check events only wake: what is red is read from GitHub once all of a workflow has ended.
 
 func hasCheck(e Event) bool {
@@ -20,6 +24,8 @@ func siftCheck(e Event, self Self) *Skip {
 		return skip(FromFork, "the commit came from another repository")
 	case ownBranch(c.Branch, self):
 		return skip(OwnWork, "%q is a branch of ours", c.Branch)
+	case strings.HasPrefix(c.Branch, queuePrefix):
+		return skip(NeverBranch, "%q is a merge queue's, and gone when it is red", c.Branch)
 	case !c.Done:
 		return skip(Running, "%q is not complete", c.Name)
 	case e.Name != "status" && e.Action != "completed":
@@ -128,7 +134,7 @@ func closingSays(l look) *Skip {
 // closings are the drafts that a green head makes needless. One that a person took up is theirs.
 func (l look) closings() (all []Closing) {
 	for _, d := range l.f.Drafts {
-		if d.Open && !d.Ready && !d.Touched {
+		if l.near(d) && d.Open && !d.Ready && !d.Touched {
 			all = append(all, Closing{d, "every check of " + l.f.Tip.Branch + " is green without it"})
 		}
 	}

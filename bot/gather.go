@@ -202,19 +202,19 @@ func askChecks(ctx context.Context, g *gatherer) (err error) {
 	return err
 }
 
-// askDrafts lists all of ours, as the limit counts them all, and keeps the target's.
+// askDrafts lists all of ours, as the limit counts them all, and keeps those near the target.
 func askDrafts(ctx context.Context, g *gatherer) error {
-	t := g.target()
+	l := g.look // under a draft, that draft says what the target is
 	all, err := g.hub.Drafts(ctx, g.repo(), "")
 	if err != nil {
 		return err
 	}
 	g.f.Open, g.f.Drafts = 0, nil
 	for _, d := range all {
-		if d.Open {
+		if d.Open && !d.Ready {
 			g.f.Open++
 		}
-		if u, ok := d.target(g.f.Repo.ID); ok && u.same(t) {
+		if l.near(d) {
 			g.f.Drafts = append(g.f.Drafts, d)
 		}
 	}

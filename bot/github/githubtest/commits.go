@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/mail"
 	"path"
 	"strconv"
 	"strings"
@@ -25,7 +24,7 @@ type signature struct {
 }
 
 // Commit writes files on top of a branch, which begins at the default branch's tip if it is new, and tells everyone that the
-// author's account, if there is one of that name, pushed. The zero Person is the owner.
+// account of the author's name pushed, or the owner if there is none. The zero Person is the owner.
 func (r *Repo) Commit(branch string, files map[string]string, by Person, message string) (sha string, err error) {
 	if by.Name == "" {
 		by.Name = r.Owner()
@@ -46,6 +45,9 @@ func (r *Repo) Commit(branch string, files map[string]string, by Person, message
 		parent = r.refs["refs/heads/"+r.branch]
 	}
 	who := r.s.accounts[fold(by.Name)]
+	if who == nil {
+		who = r.owner
+	}
 	r.s.mu.Unlock()
 	if sha, err = r.s.git.commit(r.dir, branch, parent, files, by, message, at); err != nil {
 		return "", fmt.Errorf("commit to %s: %w", branch, err)
@@ -144,12 +146,8 @@ func parseSignature(text string) signature {
 	if end < 0 {
 		return signature{name: text}
 	}
-	sig := signature{name: text[:end]}
-	if a, err := mail.ParseAddress(text[:end+1]); err == nil {
-		sig.name, sig.email = a.Name, a.Address
-	} else if name, email, ok := strings.Cut(text[:end], " <"); ok {
-		sig.name, sig.email = name, email
-	}
+	name, email, _ := strings.Cut(text[:end], "<")
+	sig := signature{name: strings.TrimSpace(name), email: email}
 	seconds, _, _ := strings.Cut(strings.TrimSpace(text[end+1:]), " ")
 	n, _ := strconv.ParseInt(seconds, 10, 64)
 	sig.at = time.Unix(n, 0).UTC()
@@ -210,7 +208,7 @@ type entry struct {
 
 // list reads a folder's entries, or the entry of a file.
 func (r *Repo) list(sha, at string) ([]entry, error) {
-	out, err := r.s.git.run(command{dir: r.dir, env: []string{"GIT_LITERAL_PATHSPECS=1"}, quiet: true}, "ls-tree", "-z", "--long", sha, "--", at)
+	out, err := r.s.git.run(command{dir: r.dir, env: []string{"GIT_LITERAL_PATHSPECS=1"}, no: 128}, "ls-tree", "-z", "--long", sha, "--", at)
 	if err != nil {
 		return nil, err
 	}

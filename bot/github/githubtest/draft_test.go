@@ -3,6 +3,7 @@ package githubtest_test
 import (
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -185,6 +186,79 @@ func TestMerge(t *testing.T) {
 	}
 	if text, err := w.repo.File("main", "b"); err != nil || text != "1" {
 		t.Errorf("main holds %q, %v", text, err)
+	}
+}
+
+// TestMergeByHand: who pushes a merge of the head to the base has merged the pull request.
+func TestMergeByHand(t *testing.T) {
+	w := newWorld(t, options)
+	token := w.token(nil)
+	dir := w.clone(token, "topic", "a", "1")
+	w.must(w.git(dir, token, "push", "origin", "HEAD:refs/heads/topic"))
+	if _, err := w.repo.OpenPull(githubtest.NewPull{Title: "t", Head: "topic", By: "octo"}); err != nil {
+		t.Fatal(err)
+	}
+	w.must(w.git(dir, token, "push", "origin", "HEAD:refs/heads/main"))
+	if p, _ := w.repo.Pull(1); !p.Merged || p.State != "closed" || p.ClosedBy != "redraft[bot]" {
+		t.Errorf("got %+v, want it merged", p)
+	}
+}
+
+// TestLimits are GitHub's limits beyond shapes.
+func TestLimits(t *testing.T) {
+	w, sha, _ := busy(t)
+	token := w.token(nil)
+	notes := func(n int) []any {
+		var all []any
+		for range n {
+			all = append(all, obj{"path": "a", "start_line": 1, "end_line": 1, "annotation_level": "notice", "message": "m"})
+		}
+		return all
+	}
+	check := func(more obj) obj {
+		body := obj{"name": "n", "head_sha": sha}
+		maps.Copy(body, more)
+		return body
+	}
+	output := func(summary string, notes []any) obj {
+		return check(obj{"output": obj{"title": "t", "summary": summary, "annotations": notes}})
+	}
+	const checks, comments = "/check-runs", "/issues/2/comments"
+	for what, x := range map[string]struct {
+		method, path string
+		body         obj
+		want         int
+	}{
+		"50 annotations":          {"POST", checks, output("s", notes(50)), 201},
+		"51 annotations":          {"POST", checks, output("s", notes(51)), 422},
+		"longest summary":         {"POST", checks, output(strings.Repeat("s", 65535), []any{}), 201},
+		"too long a summary":      {"POST", checks, output(strings.Repeat("s", 65536), []any{}), 422},
+		"done without conclusion": {"POST", checks, check(obj{"status": "completed"}), 422},
+		"concluded, not done":     {"POST", checks, check(obj{"status": "in_progress", "conclusion": "neutral"}), 422},
+		"stale":                   {"POST", checks, check(obj{"conclusion": "stale"}), 422},
+		"no such commit":          {"POST", checks, obj{"name": "n", "head_sha": strings.Repeat("1", 40)}, 422},
+		"a branch for a commit":   {"POST", checks, obj{"name": "n", "head_sha": "topic"}, 422},
+		"longest comment":         {"POST", comments, obj{"body": strings.Repeat("é", 65536)}, 201},
+		"too long a comment":      {"POST", comments, obj{"body": strings.Repeat("é", 65537)}, 422},
+		"blank comment":           {"POST", comments, obj{"body": " "}, 422},
+		"too long a body":         {"PATCH", "/pulls/1", obj{"body": strings.Repeat("b", 65537)}, 422},
+		"no title":                {"POST", "/pulls", obj{"head": "topic", "base": "main"}, 422},
+		"blank label":             {"POST", "/issues/2/labels", obj{"labels": []string{""}}, 422},
+		"no labels":               {"POST", "/issues/2/labels", obj{"labels": []string{}}, 422},
+		"colour":                  {"POST", "/labels", obj{"name": "c", "color": "#00ff00"}, 422},
+		"long description":        {"POST", "/labels", obj{"name": "c", "description": strings.Repeat("d", 101)}, 422},
+		"huge body":               {"POST", comments, obj{"body": strings.Repeat("b", 5<<20)}, 413},
+		"base that is not there":  {"PATCH", "/pulls/1", obj{"base": "none"}, 422},
+		"author as reviewer":      {"POST", "/pulls/1/requested_reviewers", obj{"reviewers": []string{"octo"}}, 422},
+	} {
+		if status, _, text := w.raw(x.method, "/repos/acme/widget"+x.path, token, x.body); status != x.want {
+			t.Errorf("%s: got %d %.200s, want %d", what, status, text, x.want)
+		}
+	}
+	_, _, made := w.ask("POST", "/repos/acme/widget/check-runs", token, output("s", notes(2)))
+	_, _, made = w.ask("PATCH", "/repos/acme/widget/check-runs/"+number(made["id"]), token, obj{"output": obj{"summary": "s2", "annotations": notes(3)}})
+	if out := made["output"].(obj); out["annotations_count"] != 5.0 || out["summary"] != "s2" || out["title"] != "t" {
+		t.Errorf("edited: got %v, want 5 annotations and a new summary", out)
 	}
 }
 

@@ -22,6 +22,8 @@ type git struct {
 	path string
 	env  []string
 	ctx  context.Context // ends every process when the server closes
+
+	merges bool // it can merge without a working tree, as from 2.38
 }
 
 func newGit(ctx context.Context, path, home string) (*git, error) {
@@ -35,10 +37,20 @@ func newGit(ctx context.Context, path, home string) (*git, error) {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, err
 	}
-	return &git{ctx: ctx, path: path, env: []string{
+	g := &git{ctx: ctx, path: path, env: []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "LC_ALL=C", "TZ=UTC",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_TERMINAL_PROMPT=0",
-	}}, nil
+	}}
+	version, err := g.run(command{}, "version")
+	if err != nil {
+		return nil, err
+	}
+	var major, minor int
+	if _, err := fmt.Sscanf(version, "git version %d.%d", &major, &minor); err != nil {
+		return nil, fmt.Errorf("git calls itself %q", clip(version, 80))
+	}
+	g.merges = major > 2 || major == 2 && minor >= 38
+	return g, nil
 }
 
 // command is one call of git: where, with what, fed what.
@@ -46,7 +58,7 @@ type command struct {
 	dir   string
 	env   []string
 	stdin io.Reader
-	quiet bool // its exit status is an answer
+	no    int // the exit status that is an answer; none if zero
 }
 
 func (g *git) run(c command, args ...string) (string, error) {
@@ -56,7 +68,7 @@ func (g *git) run(c command, args ...string) (string, error) {
 	var out, complaint bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaint
 	if err := cmd.Run(); err != nil {
-		if exit := (*exec.ExitError)(nil); c.quiet && errors.As(err, &exit) {
+		if exit := (*exec.ExitError)(nil); c.no != 0 && errors.As(err, &exit) && exit.ExitCode() == c.no {
 			return out.String(), errNo
 		}
 		return "", fmt.Errorf("git %s: %w: %s", args[0], err, clip(strings.TrimSpace(complaint.String()), 400))
@@ -66,6 +78,8 @@ func (g *git) run(c command, args ...string) (string, error) {
 
 // errNo is git's no to a question, as told by its exit status.
 var errNo = errors.New("git says no")
+
+var errOld = errors.New("merging needs git 2.38")
 
 // serve answers one request of the smart protocol on a bare repository.
 func (g *git) serve(w http.ResponseWriter, r *http.Request, dir, service, user string, env []string) {
@@ -176,7 +190,10 @@ func (g *git) commit(dir, branch, parent string, files map[string]string, by Per
 
 // merge makes the commit that a merge of head into base would be, without moving anything; errNo when they conflict.
 func (g *git) merge(dir, base, head, message string, by Person, at time.Time) (string, error) {
-	out, err := g.run(command{dir: dir, quiet: true}, "merge-tree", "--write-tree", base, head)
+	if !g.merges {
+		return "", errOld
+	}
+	out, err := g.run(command{dir: dir, no: 1}, "merge-tree", "--write-tree", base, head)
 	if err != nil {
 		return "", err
 	}
@@ -207,11 +224,11 @@ func (g *git) bring(dir, from string, refspecs ...string) error {
 
 // ancestor says whether one commit is within another's history.
 func (g *git) ancestor(dir, old, new string) bool {
-	_, err := g.run(command{dir: dir, quiet: true}, "merge-base", "--is-ancestor", old, new)
+	_, err := g.run(command{dir: dir, no: 1}, "merge-base", "--is-ancestor", old, new)
 	return err == nil
 }
 
 // object reads one object; errNo when there is none of that kind.
 func (g *git) object(dir, kind, name string) (string, error) {
-	return g.run(command{dir: dir, quiet: true}, "cat-file", kind, name)
+	return g.run(command{dir: dir, no: 128}, "cat-file", kind, name)
 }

@@ -158,11 +158,18 @@ func (s *Server) emit(r *Repo, event, action string, payload obj, by *account) {
 }
 
 func (s *Server) emitInstalled(in *installation, repos []*Repo) {
+	s.post(nil, in, "installation", "created", obj{
+		"installation": s.installationJSON(in), "repositories": shortRepos(repos), "requester": nil, "sender": s.userJSON(in.account),
+	})
+}
+
+// shortRepos are repositories as events of installations name them.
+func shortRepos(repos []*Repo) []any {
 	list := []any{}
 	for _, r := range repos {
 		list = append(list, obj{"id": r.id, "node_id": node("Repository", r.id), "name": r.name, "full_name": r.full(), "private": r.private})
 	}
-	s.post(nil, in, "installation", "created", obj{"installation": s.installationJSON(in), "repositories": list, "requester": nil, "sender": s.userJSON(in.account)})
+	return list
 }
 
 // post puts an event among those to deliver.

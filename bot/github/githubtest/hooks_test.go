@@ -125,6 +125,12 @@ func TestEveryEvent(t *testing.T) {
 	}
 	id := w.Install(all, r)
 	w.Ping()
+	more, err := w.AddRepo("guild", "more", githubtest.Seed{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Join(id, more)
+	w.Permit(id, all)
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -155,7 +161,7 @@ func TestEveryEvent(t *testing.T) {
 	must(err)
 	must(r.AddStatus(r.Tip("main"), "vendor", "error", "", "octo"))
 	r.SetPermission("octo", "write")
-	app := w.installed(id)
+	app := w.mint(id, nil)
 	for _, x := range []struct {
 		method, path string
 		body         any
@@ -190,16 +196,6 @@ func TestEveryEvent(t *testing.T) {
 	if p, _ := r.Pull(n); p.State != "closed" {
 		t.Errorf("the pull request of a deleted branch is %s", p.State)
 	}
-}
-
-// installed mints a token of any installation.
-func (w *world) installed(id int64) string {
-	w.t.Helper()
-	status, _, answer := w.ask("POST", "/app/installations/"+itoa(id)+"/access_tokens", w.jwtText(), nil)
-	if status != 201 {
-		w.t.Fatalf("mint: got %d %v", status, answer)
-	}
-	return answer["token"].(string)
 }
 
 // TestHooksPause: events wait while nobody listens or hooks are paused, and come again when asked for, with the same GUID.

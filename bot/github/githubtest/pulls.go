@@ -183,6 +183,8 @@ func (r *Repo) remerge(is *issue) error {
 	case errors.Is(err, errNo):
 		p.conflict, p.mergeSHA = true, ""
 		return nil
+	case errors.Is(err, errOld):
+		return nil
 	case err != nil:
 		return err
 	}
@@ -191,10 +193,10 @@ func (r *Repo) remerge(is *issue) error {
 }
 
 // follow does for open pull requests what a ref of theirs that moved asks for.
-func (r *Repo) follow(ref, old, new string, by *account) {
+func (r *Repo) follow(ref, old, new string, by *account) (err error) {
 	branch, ok := strings.CutPrefix(ref, "refs/heads/")
 	if !ok {
-		return
+		return nil
 	}
 	for _, in := range r.s.repos {
 		for _, is := range in.issues {
@@ -203,31 +205,41 @@ func (r *Repo) follow(ref, old, new string, by *account) {
 				continue
 			}
 			if p.from == r && p.headRef == branch {
-				in.headMoved(is, old, new, by)
+				err = errors.Join(err, in.headMoved(is, old, new, by))
 			} else if in == r && p.baseRef == branch && new != "" {
-				_ = in.remerge(is) // what cannot be merged has no merge
+				err = errors.Join(err, in.baseMoved(is, new, by))
 			}
 		}
 	}
+	return err
 }
 
-func (r *Repo) headMoved(is *issue, old, new string, by *account) {
-	if by == nil {
-		by = is.author
-	}
+func (r *Repo) headMoved(is *issue, old, new string, by *account) error {
 	if new == "" {
 		r.closePull(is, by)
-		return
+		return nil
 	}
 	if is.pull.from != r {
 		if err := r.s.git.bring(r.dir, is.pull.from.dir, new); err != nil {
-			return
+			return err
 		}
 	}
 	is.pull.head = new
 	is.updated = r.s.now()
-	_ = r.remerge(is) // as above
+	err := r.remerge(is)
 	r.tellPull(is, "synchronize", obj{"before": old, "after": new}, by)
+	return err
+}
+
+// baseMoved merges anew, or finds that someone merged by hand, which GitHub takes for a merge of the pull request.
+func (r *Repo) baseMoved(is *issue, new string, by *account) error {
+	p := is.pull
+	if !r.s.git.ancestor(r.dir, p.head, new) {
+		return r.remerge(is)
+	}
+	p.merged, p.mergedAt, p.mergedBy, p.mergeSHA, p.base = true, r.s.now(), by, new, new
+	r.closePull(is, by)
+	return nil
 }
 
 func (r *Repo) closePull(is *issue, by *account) {

@@ -40,13 +40,16 @@ func (s *Server) wire(w http.ResponseWriter, r *http.Request, rec *Call) {
 	if who != nil {
 		user = who.account.login
 	}
-	body, err := s.spool(r)
+	body, err := os.CreateTemp(s.o.Dir, "push-*")
+	if err == nil {
+		defer os.Remove(body.Name())
+		defer body.Close()
+		err = spool(r, body)
+	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	defer os.Remove(body.Name())
-	defer body.Close()
 	if service == "git-receive-pack" {
 		repo.receive(w, r, body, who, env, rec)
 		return
@@ -78,7 +81,7 @@ func (s *Server) enter(r *http.Request, name string, write bool, rec *Call) (*Re
 		return nil, nil, plain(http.StatusForbidden, "This repository was archived so it is read-only.")
 	case who == nil && !write:
 		return repo, nil, nil
-	case !who.may(repo, "contents", need) && (write || repo.private):
+	case !who.may(repo, "contents", need):
 		return nil, nil, plain(http.StatusForbidden, "Write access to repository not granted.")
 	}
 	rec.Needs = "contents:" + need
@@ -97,16 +100,14 @@ func plain(status int, text string) func(http.ResponseWriter) {
 }
 
 // spool puts a request's body aside, so that its length is known and it can be read twice.
-func (s *Server) spool(r *http.Request) (*os.File, error) {
-	f, err := os.CreateTemp(s.o.Dir, "push-*")
-	if err != nil {
-		return nil, err
-	}
+func spool(r *http.Request, f *os.File) error {
 	var in io.Reader = r.Body
 	if r.Header.Get("Content-Encoding") == "gzip" {
-		if in, err = gzip.NewReader(r.Body); err != nil {
-			return f, err
+		z, err := gzip.NewReader(r.Body)
+		if err != nil {
+			return err
 		}
+		in = z
 		r.Header.Del("Content-Encoding")
 	}
 	n, err := io.Copy(f, io.LimitReader(in, largestPush+1))
@@ -117,7 +118,7 @@ func (s *Server) spool(r *http.Request) (*os.File, error) {
 		_, err = f.Seek(0, io.SeekStart)
 	}
 	r.Body, r.ContentLength, r.TransferEncoding = f, n, nil
-	return f, err
+	return err
 }
 
 // wish is one ref that a push wants moved.
@@ -138,7 +139,7 @@ func (r *Repo) receive(w http.ResponseWriter, req *http.Request, body io.ReadSee
 	for _, x := range wishes {
 		rec.Refs = append(rec.Refs, x.ref)
 	}
-	r.s.mu.Lock()
+	r.s.mu.Lock() // r.protected
 	guarded := slices.DeleteFunc(slices.Clone(wishes), func(x wish) bool { return !r.protected[x.ref] })
 	r.s.mu.Unlock()
 	if len(guarded) > 0 {
@@ -237,9 +238,9 @@ func (r *Repo) moved(by *account) error {
 		if by != nil {
 			r.tellPush(ref, old, new, by)
 		}
-		r.follow(ref, old, new, by)
+		err = errors.Join(err, r.follow(ref, old, new, by))
 	}
-	return nil
+	return err
 }
 
 // tellPush tells of a ref that moved, came or went.

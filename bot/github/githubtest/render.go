@@ -315,7 +315,7 @@ func (r *Repo) pullJSON(is *issue, full bool) obj {
 		"title": is.title, "user": r.s.userJSON(is.author), "body": orNil(is.body), "labels": r.labelsJSON(is), "milestone": nil,
 		"active_lock_reason": nil, "created_at": stamp(is.made), "updated_at": stamp(is.updated), "closed_at": stampOr(is.closed),
 		"merged_at": stampOr(p.mergedAt), "merge_commit_sha": orNil(p.mergeSHA), "assignee": nil, "assignees": []any{},
-		"requested_reviewers": reviewers, "requested_teams": []any{}, "head": r.end2(p.from, p.headRef, p.head), "base": r.end2(r, p.baseRef, p.base),
+		"requested_reviewers": reviewers, "requested_teams": []any{}, "head": r.side(p.from, p.headRef, p.head), "base": r.side(r, p.baseRef, p.base),
 		"_links": obj{
 			"self": link(self["url"]), "html": link(at), "issue": link(asIssue), "comments": link(asIssue + "/comments"), "statuses": link(statuses),
 			"review_comments": link(self["review_comments_url"]), "review_comment": link(self["review_comment_url"]), "commits": link(self["commits_url"]),
@@ -336,8 +336,8 @@ func (r *Repo) pullJSON(is *issue, full bool) obj {
 	})
 }
 
-// end2 is the head or the base of a pull request.
-func (r *Repo) end2(of *Repo, ref, sha string) obj {
+// side is the head or the base of a pull request.
+func (r *Repo) side(of *Repo, ref, sha string) obj {
 	if of == nil {
 		return obj{"label": "unknown repository:" + ref, "ref": ref, "sha": sha, "user": nil, "repo": nil}
 	}

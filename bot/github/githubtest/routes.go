@@ -130,16 +130,17 @@ const largestBody = 4 << 20
 func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	rec := &Call{Time: s.o.Clock(), Method: r.Method, Path: strings.TrimPrefix(r.URL.Path, "/api/v3"), Query: r.URL.RawQuery}
 	rest := strings.HasPrefix(r.URL.Path, "/api/v3/")
+	defer s.record(rec)
 	var body []byte
 	if rest {
 		var err error
 		if body, err = io.ReadAll(io.LimitReader(r.Body, largestBody+1)); err != nil || len(body) > largestBody {
-			http.Error(w, "the body is too large, or broke off", http.StatusRequestEntityTooLarge)
+			rec.Status = http.StatusRequestEntityTooLarge
+			http.Error(w, "the body is too large, or broke off", rec.Status)
 			return
 		}
 		rec.Body = body
 	}
-	defer s.record(rec)
 	fault := s.fault(r, body)
 	if fault.before(w, r, rec) {
 		return

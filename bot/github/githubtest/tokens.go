@@ -86,12 +86,7 @@ func (s *Server) UserToken(login string) string {
 func (r *Repo) ActionsToken(permissions map[string]string) string {
 	r.s.mu.Lock()
 	defer r.s.mu.Unlock()
-	perms := maps.Clone(permissions)
-	if perms == nil {
-		perms = map[string]string{}
-	}
-	perms["metadata"] = "read"
-	a := r.s.apps[actionsApp]
+	a, perms := r.s.apps[actionsApp], readable(permissions)
 	return r.s.newToken("ghs_", &token{kind: "actions", account: a.bot, app: a, perms: perms, repos: map[int64]bool{r.id: true}, ends: r.s.now().Add(time.Hour)})
 }
 

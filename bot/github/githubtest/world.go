@@ -176,7 +176,7 @@ func (s *Server) newRepo(owner, name string, seed Seed) (*Repo, error) {
 	if r.branch == "" {
 		r.branch = "main"
 		if seed.From != "" {
-			if head, err := s.git.run(command{dir: seed.From, quiet: true}, "symbolic-ref", "--short", "HEAD"); err == nil {
+			if head, err := s.git.run(command{dir: seed.From, no: 1}, "symbolic-ref", "--short", "HEAD"); err == nil {
 				r.branch = strings.TrimSpace(head)
 			}
 		}
@@ -340,15 +340,11 @@ func (r *Repo) Delete() {
 }
 
 // Install puts our App on repositories of one owner, with permissions such as {"contents": "write"}; reading metadata is always
-// among them. Repositories that join an installation later take part in what it may do.
+// among them.
 func (s *Server) Install(permissions map[string]string, repos ...*Repo) (id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	in := &installation{id: s.id(), permissions: maps.Clone(permissions), repos: map[int64]bool{}, made: s.now()}
-	if in.permissions == nil {
-		in.permissions = map[string]string{}
-	}
-	in.permissions["metadata"] = "read"
+	in := &installation{id: s.id(), permissions: readable(permissions), repos: map[int64]bool{}, made: s.now()}
 	for _, r := range repos {
 		in.account = r.owner
 		in.repos[r.id] = true
@@ -359,6 +355,39 @@ func (s *Server) Install(permissions map[string]string, repos ...*Repo) (id int6
 	s.installs[in.id] = in
 	s.emitInstalled(in, repos)
 	return in.id
+}
+
+// Join adds repositories to an installation; tokens that are for all of them reach the new ones too.
+func (s *Server) Join(id int64, repos ...*Repo) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	in := s.installs[id]
+	if in == nil {
+		return
+	}
+	for _, r := range repos {
+		in.repos[r.id] = true
+	}
+	s.post(nil, in, "installation_repositories", "added", obj{
+		"installation": s.installationJSON(in), "repositories_added": shortRepos(repos), "repositories_removed": []any{},
+		"repository_selection": "selected", "requester": nil, "sender": s.userJSON(in.account),
+	})
+}
+
+// Permit changes what an installation may, as its owner does; tokens that are out keep what they have.
+func (s *Server) Permit(id int64, permissions map[string]string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if in := s.installs[id]; in != nil {
+		in.permissions = readable(permissions)
+	}
+}
+
+// readable is a copy in which metadata can be read, as always.
+func readable(permissions map[string]string) map[string]string {
+	out := map[string]string{"metadata": "read"}
+	maps.Copy(out, permissions)
+	return out
 }
 
 // Suspend takes an installation's tokens away, and says no to new ones.

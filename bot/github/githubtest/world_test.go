@@ -28,6 +28,7 @@ type world struct {
 	repo  *githubtest.Repo
 	id    int64 // of the installation
 	watch *openapi.Watch
+	plain *http.Client // follows no redirect
 }
 
 var all = map[string]string{
@@ -42,7 +43,9 @@ func newWorld(t *testing.T, o githubtest.Options) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { srv.Close() })
-	w := &world{Server: srv, t: t}
+	w := &world{Server: srv, t: t, plain: srv.Client()}
+	w.plain.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	t.Cleanup(w.plain.CloseIdleConnections)
 	w.validate()
 	srv.AddUser("octo")
 	w.repo, err = srv.AddRepo("acme", "widget", githubtest.Seed{Files: map[string]string{
@@ -89,16 +92,20 @@ func (w *world) jwt() *github.Client {
 // token mints an installation token with permissions; all of the installation's if nil.
 func (w *world) token(permissions map[string]string) string {
 	w.t.Helper()
-	req := obj{"repository_ids": []int64{w.repo.ID()}}
+	body := obj{"repository_ids": []int64{w.repo.ID()}}
 	if permissions != nil {
-		req["permissions"] = permissions
+		body["permissions"] = permissions
 	}
-	r, _ := w.jwt().NewRequest("POST", "app/installations/"+itoa(w.id)+"/access_tokens", req)
-	var answer struct{ Token string }
-	if _, err := w.jwt().Do(context.Background(), r, &answer); err != nil {
-		w.t.Fatal(err)
+	return w.mint(w.id, body)
+}
+
+func (w *world) mint(installation int64, body any) string {
+	w.t.Helper()
+	status, _, answer := w.ask("POST", "/app/installations/"+itoa(installation)+"/access_tokens", w.jwtText(), body)
+	if status != http.StatusCreated {
+		w.t.Fatalf("mint: got %d %v", status, answer)
 	}
-	return answer.Token
+	return answer["token"].(string)
 }
 
 type obj = map[string]any
@@ -149,10 +156,7 @@ func (w *world) raw(method, path, token string, body any) (int, http.Header, []b
 	if in != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	c := w.Client()
-	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	defer c.CloseIdleConnections()
-	resp, err := c.Do(req)
+	resp, err := w.plain.Do(req)
 	if err != nil {
 		w.t.Fatal(err)
 	}

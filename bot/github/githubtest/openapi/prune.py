@@ -69,7 +69,8 @@ GET /users/{username}
 """
 
 EVENTS = """
-check-run-completed check-run-created check-suite-completed create delete installation-created issue-comment-created
+check-run-completed check-run-created check-suite-completed create delete installation-created
+installation-repositories-added issue-comment-created
 issue-comment-edited issues-closed issues-edited issues-labeled issues-opened issues-unlabeled label-created ping
 pull-request-closed pull-request-edited pull-request-labeled pull-request-opened pull-request-ready-for-review
 pull-request-reopened pull-request-review-requested pull-request-synchronize pull-request-unlabeled push

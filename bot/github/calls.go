@@ -117,6 +117,8 @@ func (c Call) reads() bool { return c.Method == http.MethodGet }
 // and end are not of that kind.
 func (c Call) spaced() bool { return !c.reads() && !c.App && c.Path != table[revokeToken].Path }
 
+func among(o op, ops []op) bool { return slices.Contains(ops, o) }
+
 // permissions of some calls, the higher of each name.
 func permissions(ops []op) map[string]string {
 	all := map[string]string{}

@@ -131,7 +131,7 @@ func TestLineHoldsToItsCalls(t *testing.T) {
 	if _, err := l.call(t.Context(), call{op: getIssue, args: []string{"1"}}); !is(err, bot.NotPermitted) {
 		t.Errorf("got %v, want it refused", err)
 	}
-	if want := []string{"GET /repos/acme/widget"}; !slices.Equal(s.asked, want) {
-		t.Errorf("asked %q, want %q", s.asked, want)
+	if want := []string{"GET /repos/acme/widget"}; !slices.Equal(s.record(), want) {
+		t.Errorf("asked %q, want %q", s.record(), want)
 	}
 }

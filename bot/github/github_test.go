@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -98,6 +99,13 @@ func play(t *testing.T, o Options, answer func(w http.ResponseWriter, r *http.Re
 	return s
 }
 
+// record is what was asked so far.
+func (s *stage) record() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.asked)
+}
+
 // count is how often something was asked.
 func (s *stage) count(what string) (n int) {
 	s.mu.Lock()
@@ -112,8 +120,8 @@ func (s *stage) count(what string) (n int) {
 
 var widget = bot.Repo{ID: 7, Owner: "acme", Name: "widget", Installation: 99}
 
-// app answers what an App's every operation needs, and leaves the rest to next.
-func app1(next func(w http.ResponseWriter, r *http.Request, n int)) func(w http.ResponseWriter, r *http.Request, n int) {
+// asApp answers what an App's every operation needs, and leaves the rest to next.
+func asApp(next func(w http.ResponseWriter, r *http.Request, n int)) func(w http.ResponseWriter, r *http.Request, n int) {
 	return func(w http.ResponseWriter, r *http.Request, n int) {
 		switch r.Method + " " + r.URL.Path {
 		case "GET /app":

@@ -547,52 +547,55 @@ func TestLostAnswers(t *testing.T) {
 		},
 			func(w *world) string { return fmt.Sprint(w.repo.Labels(1)) }},
 	}
-	faults := map[string]githubtest.Fault{
-		"done, then 502":     {Status: 502, After: true},
-		"done, then dropped": {Drop: true, After: true},
-		"502, not done":      {Status: 502},
-		"dropped, not done":  {Drop: true},
+	faults := []struct {
+		name  string
+		fault githubtest.Fault
+		times int
+	}{
+		{"done, then 502", githubtest.Fault{Status: 502, After: true}, 1},
+		{"done, then 502, three times", githubtest.Fault{Status: 502, After: true}, 3},
+		{"done, then dropped", githubtest.Fault{Drop: true, After: true}, 1},
+		{"502, not done", githubtest.Fault{Status: 502}, 2},
+		{"dropped, not done, too often", githubtest.Fault{Drop: true}, 3},
+	}
+	one := build(t, githubtest.Seed{}, github.Permissions())
+	fresh := func() *world {
+		w := one.another()
+		w.repo.OpenIssue("Broken", "", "ada")
+		w.commit(branch, map[string]string{"fix.txt": "x\n"})
+		return w
 	}
 	for name, act := range acts {
 		t.Run(name, func(t *testing.T) {
-			one := build(t, githubtest.Seed{}, github.Permissions())
-			fresh := func() *world {
-				w := one.another()
-				w.repo.OpenIssue("Broken", "", "ada")
-				w.commit(branch, map[string]string{"fix.txt": "x\n"})
-				return w
-			}
 			w := fresh()
 			if err := act.do(w); err != nil {
 				t.Fatal(err)
 			}
 			want := act.want(w)
-			for what, fault := range faults {
-				for _, times := range []int{1, 3} {
-					w := fresh()
-					left := times
-					w.Inject(func(r *http.Request) *githubtest.Fault {
-						if left > 0 && routed(act.route, r) {
-							left--
-							return &fault
-						}
-						return nil
-					})
-					err := act.do(w)
-					if done := fault.After; (done || times < 3) && err != nil {
-						t.Errorf("%s, %d times: %v", what, times, err)
+			for _, f := range faults {
+				w := fresh()
+				left := f.times
+				w.Inject(func(r *http.Request) *githubtest.Fault {
+					if left > 0 && routed(act.route, r) {
+						left--
+						return &f.fault
 					}
-					if err != nil { // the next attempt of the job
-						if err = act.do(w); err != nil {
-							t.Errorf("%s, %d times, and again: %v", what, times, err)
-						}
+					return nil
+				})
+				err := act.do(w)
+				if err != nil && (f.fault.After || f.times < 3) {
+					t.Errorf("%s: %v", f.name, err)
+				}
+				if err != nil { // the job's next attempt
+					if err = act.do(w); err != nil {
+						t.Errorf("%s, and again: %v", f.name, err)
 					}
-					if got := act.want(w); got != want {
-						t.Errorf("%s, %d times: got %s, want %s", what, times, got, want)
-					}
-					if left == times {
-						t.Errorf("%s was never called", act.route)
-					}
+				}
+				if got := act.want(w); got != want {
+					t.Errorf("%s: got %s, want %s", f.name, got, want)
+				}
+				if left == f.times {
+					t.Errorf("%s was never called", act.route)
 				}
 			}
 		})
@@ -917,4 +920,64 @@ func TestLeastPermissions(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestHold: looking with eight methods is one operation with one token; what writes has its own.
+func TestHold(t *testing.T) {
+	w := build(t, githubtest.Seed{}, github.Permissions())
+	sha, issue := w.repo.Tip("main"), w.repo.OpenIssue("Broken", "", "ada")
+	must(w.hub.Self(t.Context()))
+	ctx, release := w.hub.Hold(t.Context(), w.at)
+	look := func() {
+		must(w.hub.Repo(ctx, w.at))
+		must(w.hub.Tip(ctx, w.at, "main"))
+		must(w.hub.Permission(ctx, w.at, "ada"))
+		must(w.hub.Issue(ctx, w.at, issue))
+		must(w.hub.Checks(ctx, w.at, sha))
+		must(w.hub.Drafts(ctx, w.at, ""))
+		must(w.hub.PullsOf(ctx, w.at, "main"))
+		must(w.hub.File(ctx, w.at, "go.mod", sha))
+	}
+	count := func() (minted, revoked int) {
+		for _, c := range w.Audit() {
+			switch {
+			case c.Method == "DELETE" && c.Path == "/installation/token":
+				revoked++
+			case strings.HasSuffix(c.Path, "/access_tokens"):
+				minted++
+			case c.Token == "installation" && c.Method == "GET" && c.Permissions["issues"] == "write" && !strings.HasSuffix(c.Path, "/comments"):
+				t.Errorf("%s was read with a token that writes", c.Path)
+			}
+		}
+		return minted, revoked
+	}
+	want := func(what string, minted, revoked int) {
+		t.Helper()
+		if m, r := count(); m != minted || r != revoked {
+			t.Errorf("%s: %d minted and %d revoked, want %d and %d", what, m, r, minted, revoked)
+		}
+	}
+	look()
+	want("looking", 1, 0)
+	must(w.hub.Comment(ctx, w.at, issue, "<!-- m -->", "x"))
+	want("writing", 2, 1)
+	w.ExpireTokens()
+	look()
+	want("an hour later", 3, 1)
+	release()
+	want("at the end", 3, 2)
+	must(w.hub.Tip(ctx, w.at, "main"))
+	want("after it", 4, 3)
+	if n := w.LiveTokens(); n != 0 {
+		t.Errorf("%d tokens live on", n)
+	}
+}
+
+// TestHoldWithLess: an installation that does not grant all of reading still grants what it grants.
+func TestHoldWithLess(t *testing.T) {
+	w := build(t, githubtest.Seed{}, map[string]string{"contents": "read"})
+	ctx, release := w.hub.Hold(t.Context(), w.at)
+	defer release()
+	must(w.hub.Tip(ctx, w.at, "main"))
+	class(t, second(w.hub.Checks(ctx, w.at, w.repo.Tip("main"))), bot.Forbidden)
 }

@@ -21,6 +21,7 @@ type line struct {
 	repo   bot.Repo // with the name that it has now; zero of a line about none
 	token  secret   // nil of the App's
 	minted bool     // the token is revoked at the end
+	held   *held    // by whom, when others use the token too
 }
 
 // call is one call on a line.

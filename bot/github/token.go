@@ -30,6 +30,14 @@ func (h *Hub) open(ctx context.Context, r bot.Repo, ops []op) (*line, error) {
 		l.repo = r
 		return l, nil
 	}
+	if l, err := h.shared(ctx, r, ops); l != nil || err != nil {
+		return l, err
+	}
+	return h.fresh(ctx, r, ops)
+}
+
+// fresh opens a line with a token of its own.
+func (h *Hub) fresh(ctx context.Context, r bot.Repo, ops []op) (*line, error) {
 	token, r, err := h.mint(ctx, r, permissions(ops))
 	if err != nil {
 		return nil, err
@@ -122,10 +130,14 @@ func spell(wanted map[string]string) string { return strings.Join(missing(nil, w
 
 const revokeTime = 10 * time.Second
 
-// close revokes the line's token, also when the caller's context has ended. why is how its use ended: a token that
-// GitHub no longer takes needs no revoking.
+// close revokes the line's token, also when the caller's context has ended; one that is held for others stays. why is
+// how its use ended: a token that GitHub no longer takes needs no revoking.
 func (l *line) close(ctx context.Context, why error) {
-	if !l.minted || is(why, bot.BadAuth) {
+	dead := is(why, bot.BadAuth)
+	if l.held != nil && dead {
+		l.held.dead(l.token)
+	}
+	if !l.minted || l.held != nil || dead {
 		return
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)

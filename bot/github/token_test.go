@@ -17,7 +17,7 @@ import (
 
 func (s *stage) minted(t *testing.T) (all []map[string]any) {
 	t.Helper()
-	for i, what := range s.asked {
+	for i, what := range s.record() {
 		if strings.HasPrefix(what, "POST /app/") {
 			var body map[string]any
 			if err := json.Unmarshal([]byte(s.sent[i]), &body); err != nil {
@@ -31,7 +31,7 @@ func (s *stage) minted(t *testing.T) (all []map[string]any) {
 
 // TestTokens: one token an operation, for one repository, with what its calls need and no more, revoked at its end.
 func TestTokens(t *testing.T) {
-	s := play(t, Options{}, app1(func(w http.ResponseWriter, r *http.Request, n int) {
+	s := play(t, Options{}, asApp(func(w http.ResponseWriter, r *http.Request, n int) {
 		switch {
 		case r.Header.Get("Authorization") != "Bearer "+oddToken:
 			no(w, 401, "Bad credentials")
@@ -59,15 +59,15 @@ func TestTokens(t *testing.T) {
 	if n := s.count("DELETE /installation/token"); n != 2 {
 		t.Errorf("%d tokens revoked, want 2", n)
 	}
-	if s.asked[len(s.asked)-1] != "DELETE /installation/token" {
-		t.Errorf("the last call is %s", s.asked[len(s.asked)-1])
+	if s.record()[len(s.record())-1] != "DELETE /installation/token" {
+		t.Errorf("the last call is %s", s.record()[len(s.record())-1])
 	}
 }
 
 // TestRevokedAlways: also when the operation failed, and when its caller has gone.
 func TestRevokedAlways(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	s := play(t, Options{}, app1(func(w http.ResponseWriter, r *http.Request, n int) {
+	s := play(t, Options{}, asApp(func(w http.ResponseWriter, r *http.Request, n int) {
 		cancel()
 		no(w, 404, "Not Found")
 	}))
@@ -86,7 +86,7 @@ func TestRevokeRefused(t *testing.T) {
 			no(w, 500, "oh "+oddToken)
 			return
 		}
-		app1(func(w http.ResponseWriter, r *http.Request, n int) { reply(w, 200, repoJSON(7, "widget")) })(w, r, n)
+		asApp(func(w http.ResponseWriter, r *http.Request, n int) { reply(w, 200, repoJSON(7, "widget")) })(w, r, n)
 	})
 	if _, err := s.hub.Repo(t.Context(), widget); err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestMintedAnewOnce(t *testing.T) {
 		{"never let in", 0, 2, 0, bot.BadAuth},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := play(t, Options{}, app1(func(w http.ResponseWriter, r *http.Request, n int) {
+			s := play(t, Options{}, asApp(func(w http.ResponseWriter, r *http.Request, n int) {
 				if n == tt.good {
 					reply(w, 200, repoJSON(7, "widget"))
 				} else {
@@ -135,8 +135,8 @@ func TestMintedAnewOnce(t *testing.T) {
 		s := play(t, Options{Token: oddToken}, func(w http.ResponseWriter, r *http.Request, n int) { no(w, 401, "Bad credentials") })
 		_, err := s.hub.Repo(t.Context(), widget)
 		wantClass(t, err, bot.BadAuth)
-		if len(s.asked) != 1 {
-			t.Errorf("asked %q", s.asked)
+		if len(s.record()) != 1 {
+			t.Errorf("asked %q", s.record())
 		}
 	})
 }
@@ -176,7 +176,7 @@ func TestMintRefused(t *testing.T) {
 
 // TestInstallationIsFound when the event did not say.
 func TestInstallationIsFound(t *testing.T) {
-	s := play(t, Options{}, app1(func(w http.ResponseWriter, r *http.Request, n int) {
+	s := play(t, Options{}, asApp(func(w http.ResponseWriter, r *http.Request, n int) {
 		if strings.HasSuffix(r.URL.Path, "/installation") {
 			reply(w, 200, map[string]any{"id": 99})
 			return
@@ -217,7 +217,7 @@ func TestTokensStaySecret(t *testing.T) {
 			c.Close()
 		},
 	} {
-		s := play(t, Options{}, app1(func(w http.ResponseWriter, r *http.Request, n int) { answer(w, r) }))
+		s := play(t, Options{}, asApp(func(w http.ResponseWriter, r *http.Request, n int) { answer(w, r) }))
 		_, err := s.hub.Issue(t.Context(), widget, 3)
 		if err == nil {
 			t.Error("no error")
@@ -238,7 +238,7 @@ func TestTokensStaySecret(t *testing.T) {
 
 func TestRemote(t *testing.T) {
 	ca := filepath.Join(t.TempDir(), "ca.pem")
-	s := play(t, Options{Git: "https://git.example"}, app1(func(w http.ResponseWriter, r *http.Request, n int) { t.Errorf("asked %s", r.URL) }))
+	s := play(t, Options{Git: "https://git.example"}, asApp(func(w http.ResponseWriter, r *http.Request, n int) { t.Errorf("asked %s", r.URL) }))
 	s.hub.ca = ca
 	for i, tt := range []struct {
 		push bool
@@ -276,15 +276,15 @@ func TestAuthorities(t *testing.T) {
 }
 
 func TestSelf(t *testing.T) {
-	s := play(t, Options{}, app1(nil))
+	s := play(t, Options{}, asApp(nil))
 	for range 2 {
 		self, err := s.hub.Self(t.Context())
 		if d := cmp.Diff(bot.Self{App: 4711, Login: "redraft[bot]", Prefix: "redraft/"}, self); d != "" || err != nil {
 			t.Error(d, err)
 		}
 	}
-	if want := []string{"GET /app"}; !slices.Equal(s.asked, want) {
-		t.Errorf("asked %q, want %q", s.asked, want)
+	if want := []string{"GET /app"}; !slices.Equal(s.record(), want) {
+		t.Errorf("asked %q, want %q", s.record(), want)
 	}
 	for _, tt := range []struct {
 		status int

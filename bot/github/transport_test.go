@@ -19,7 +19,7 @@ import (
 
 // TestWritesKeepTheirDistance: ten writers at once, each write a second after the end of the one before.
 func TestWritesKeepTheirDistance(t *testing.T) {
-	s := play(t, Options{}, app1(func(w http.ResponseWriter, r *http.Request, n int) {
+	s := play(t, Options{}, asApp(func(w http.ResponseWriter, r *http.Request, n int) {
 		switch {
 		case r.Method == "POST":
 			reply(w, 201, map[string]any{"id": 1, "html_url": "u"})
@@ -38,7 +38,7 @@ func TestWritesKeepTheirDistance(t *testing.T) {
 	all.Wait()
 	var last time.Time
 	writes := 0
-	for i, what := range s.asked {
+	for i, what := range s.record() {
 		if !strings.HasPrefix(what, "POST /repos/") {
 			continue
 		}
@@ -104,8 +104,8 @@ func TestReadsAreAskedAgain(t *testing.T) {
 			} else if err != nil {
 				t.Error(err)
 			}
-			if len(s.asked) != tt.calls {
-				t.Errorf("%d calls, want %d", len(s.asked), tt.calls)
+			if len(s.record()) != tt.calls {
+				t.Errorf("%d calls, want %d", len(s.record()), tt.calls)
 			}
 			if d := cmp.Diff(tt.slept, s.clock.slept); d != "" {
 				t.Error(d)
@@ -343,8 +343,8 @@ func TestCancelled(t *testing.T) {
 	if _, err := s.hub.Repo(ctx, widget); !errors.Is(err, why) {
 		t.Errorf("got %v, want the cause", err)
 	}
-	if len(s.asked) > 1 {
-		t.Errorf("asked %d times after the end", len(s.asked))
+	if len(s.record()) > 1 {
+		t.Errorf("asked %d times after the end", len(s.record()))
 	}
 }
 

@@ -78,7 +78,12 @@ func (q *Queue) store(ctx context.Context, tx *sql.Tx, d Delivery) error {
 	if received.IsZero() {
 		received = q.o.Now()
 	}
-	row, err := tx.ExecContext(ctx, "INSERT INTO deliveries (id, event, received) VALUES (?, ?, ?)", d.ID, d.Event, received.UnixNano())
+	ticket, err := q.ticket(ctx, tx, deliveryTicket{}, forDeliveries, 0)
+	if err != nil {
+		return err
+	}
+	row, err := tx.ExecContext(ctx, "INSERT INTO deliveries (id, event, received, ticket) VALUES (?, ?, ?, ?)",
+		d.ID, d.Event, received.UnixNano(), ticket)
 	if err != nil {
 		return err
 	}
@@ -86,10 +91,8 @@ func (q *Queue) store(ctx context.Context, tx *sql.Tx, d Delivery) error {
 	if err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, "INSERT INTO payloads VALUES (?, ?)", seq, some(d.Payload)); err != nil {
-		return err
-	}
-	return q.hand(ctx, tx, seq, 0)
+	_, err = tx.ExecContext(ctx, "INSERT INTO payloads VALUES (?, ?)", seq, some(d.Payload))
+	return err
 }
 
 // hand gives a delivery a new ticket.
@@ -110,8 +113,32 @@ func some(b []byte) []byte {
 	return b
 }
 
-// deliver has the delivery of a ticket handled. An error means that the queue stops; the ticket stays for later.
-func (q *Queue) deliver(ctx context.Context, ticket int64) error {
+// deliver has the delivery of a ticket handled, and then whatever else has arrived: asking River for each ticket would
+// cost more than handling it. An error means that the queue stops; the tickets stay for later.
+func (q *Queue) deliver(ctx context.Context, ticket int64) (err error) {
+	for err == nil && ticket != 0 {
+		if err = q.deliverOne(ctx, ticket); err == nil {
+			ticket, err = q.nextDelivery(ctx)
+		}
+	}
+	return err
+}
+
+// nextDelivery is the ticket of the oldest delivery that is due; 0 when none is, or the queue stops.
+func (q *Queue) nextDelivery(ctx context.Context) (ticket int64, err error) {
+	if q.stopping(ctx) {
+		return 0, nil
+	}
+	err = q.read(ctx, `SELECT ticket FROM deliveries CROSS JOIN river_job ON river_job.id = ticket
+		WHERE handled IS NULL AND river_job.state = 'available' AND scheduled_at <= datetime('now', 'subsec')
+		ORDER BY seq LIMIT 1`, nil, &ticket)
+	if errors.Is(err, sql.ErrNoRows) || q.stopping(ctx) {
+		return 0, nil
+	}
+	return ticket, err
+}
+
+func (q *Queue) deliverOne(ctx context.Context, ticket int64) error {
 	var seq int64
 	var d Delivery
 	err := q.persist(ctx, func(ctx context.Context, tx *sql.Tx) error {

@@ -28,7 +28,7 @@ func (q *Queue) Submit(ctx context.Context, j Job) (id string, s Submission, err
 		s = Added
 		if other != "" {
 			s = Superseded
-			cause := &Cause{Text: "superseded by " + j.Head, Head: j.Head}
+			cause := &Cause{Text: clip("superseded: the head is " + j.Head + " now"), Head: j.Head}
 			if cancels, err = q.cancel(ctx, tx, cause, "id = ?", other); err != nil {
 				return err
 			}

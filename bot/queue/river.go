@@ -109,8 +109,8 @@ func (q *Queue) work(ctx context.Context) (err error) {
 		JobTimeout:             -1,
 		FetchPollInterval:      2 * time.Second, // finds what a bell did not ring for
 		Queues: map[string]river.QueueConfig{
-			forDeliveries: {MaxWorkers: 1, FetchCooldown: time.Millisecond},
-			forJobs:       {MaxWorkers: q.o.Jobs, FetchCooldown: 10 * time.Millisecond},
+			forDeliveries: {MaxWorkers: 1, FetchCooldown: 50 * time.Millisecond},
+			forJobs:       {MaxWorkers: q.o.Jobs, FetchCooldown: 20 * time.Millisecond},
 		},
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"os"
@@ -274,6 +275,9 @@ var decided = []struct {
 	{"we take the label off", "pull_request.unlabeled", func(w *world, e *Event) { e.Sender.Login = "redraft[bot]" }, "skip own_work", "none"},
 	{"a new head", "pull_request.synchronize", nil, "cancel pull/5 superseded", "none"},
 	{"a new head of a fork", "pull_request.synchronize", func(w *world, e *Event) { e.Pull.Head.Repo = 8 }, "skip fork", "none"},
+	{"a new head of a fork's branch that is called like ours", "pull_request.synchronize", func(w *world, e *Event) {
+		e.Pull.Head.Repo, e.Pull.Head.Branch = 8, "redraft/x"
+	}, "skip fork", "none"},
 	{"a new head of our draft", "pull_request.synchronize", func(w *world, e *Event) { e.Pull.Head.Branch = "redraft/x" }, "skip own_work", "none"},
 	{"closed", "pull_request.closed", nil, "cancel pull/5 cancelled", "none"},
 	{"a person closes our draft", "pull_request.closed", func(w *world, e *Event) { e.Pull.Head.Branch = "redraft/x" }, "skip own_work", "none"},
@@ -625,6 +629,19 @@ func TestKeys(t *testing.T) {
 		if got, ok := (Draft{Key: key}).target(7); ok {
 			t.Errorf("%q reads as %+v", key, got)
 		}
+	}
+}
+
+// What this machine cannot remember now is asked again later, and is no no.
+func TestMemoryErrors(t *testing.T) {
+	disk := errors.New("disk")
+	forgets := func(context.Context, Repo, Target) (bool, error) { return false, disk }
+	if _, err := Gather(t.Context(), newWorld(), event(t, "workflow_run.green"), us, Operator{}, forgets, nil); err != disk {
+		t.Errorf("drafts: got %v", err)
+	}
+	counts := func(context.Context, Repo) (int, error) { return 0, disk }
+	if _, err := Gather(t.Context(), newWorld(), event(t, "workflow_run.red"), us, Operator{}, nil, counts); err != disk {
+		t.Errorf("jobs: got %v", err)
 	}
 }
 

@@ -89,6 +89,14 @@ func TestDecodeHeadRepo(t *testing.T) {
 	}
 }
 
+// A branch may be the head of a pull request elsewhere, whose number says nothing here.
+func TestDecodePullElsewhere(t *testing.T) {
+	e, err := Decode("check_run", "d", changed(t, "check_run.red", `"base":{"ref":"main","sha":"`+mainSHA+`","repo":{"id":7,`, `"base":{"ref":"main","sha":"`+mainSHA+`","repo":{"id":6,`))
+	if err != nil || e.Check.HeadRepo != 7 || len(e.Check.Pulls) != 0 {
+		t.Errorf("got %+v, %v; want a check of repository 7 without pull requests of ours", e.Check, err)
+	}
+}
+
 func TestDecodeBad(t *testing.T) {
 	var bad []string
 	for _, tt := range []struct {

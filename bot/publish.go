@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/redraft-dev/redraft/agent/proof"
 	"github.com/redraft-dev/redraft/agent/trace"
@@ -26,10 +27,14 @@ func (e draftEnd) Will(ctx context.Context, p *proof.Proof) (string, error) {
 		return "", err
 	}
 	branch := w.branch()
-	drafts, err := w.Hub.Drafts(ctx, w.job.Repo, branch)
+	drafts, err := w.Hub.Drafts(ctx, w.job.Repo, "")
 	if err != nil {
 		return "", err
 	}
+	if err := w.only(drafts, branch); err != nil {
+		return "", err
+	}
+	drafts = slices.DeleteFunc(drafts, func(d Draft) bool { return d.Branch != branch })
 	self, err := w.who(ctx)
 	if err != nil {
 		return "", err
@@ -39,6 +44,16 @@ func (e draftEnd) Will(ctx context.Context, p *proof.Proof) (string, error) {
 	}
 	w.quiet = quiet(w.job, p.Diff())
 	return branch, w.enter(ctx, queue.Publishing, map[string]string{"branch": branch, "tree": p.Receipt().Tree})
+}
+
+// only stops a second draft of one target, as when two of its workflows are red.
+func (w *work) only(drafts []Draft, branch string) error {
+	for _, d := range drafts {
+		if t, ok := d.target(w.job.Repo.ID); ok && t.same(w.job.Target) && d.Open && d.Branch != branch {
+			return ended(trace.Superseded, fmt.Sprintf("Draft #%d is open for this already, and one target gets one draft.", d.Number), "Merge or close that draft; what is red then starts a new job.")
+		}
+	}
+	return nil
 }
 
 // branch is this target's, or the next one when that name is somebody else's.
@@ -93,8 +108,11 @@ func (e draftEnd) Do(ctx context.Context, p *proof.Proof, branch string) (string
 	if err != nil {
 		return "", err
 	}
-	if err := w.Queue.Put(ctx, draftName(w.job.Repo, w.job.Target), text); err != nil {
-		return "", err
+	at := Target{Kind: ForBranch, Branch: w.job.Target.Branch} // a commit's status names no pull request
+	for _, t := range []Target{w.job.Target, at} {
+		if err := w.Queue.Put(ctx, draftName(w.job.Repo, t), text); err != nil {
+			return "", err
+		}
 	}
 	return sha, w.enter(ctx, queue.Published, w.draft)
 }
@@ -189,7 +207,8 @@ func (w *work) open(ctx context.Context, p *proof.Proof, branch string) (*Draft,
 		s.Template = string(template)
 	}
 	if w.job.Target.Kind == ForIssue {
-		if issue, err := w.Hub.Issue(ctx, w.job.Repo, w.job.Target.Number); err == nil {
+		// An edit after the question is somebody else's word.
+		if issue, err := w.Hub.Issue(ctx, w.job.Repo, w.job.Target.Number); err == nil && proof.Sum([]byte(issue.Body)) == w.job.Body {
 			s.Criteria = Criteria(issue.Body)
 		}
 	}

@@ -179,7 +179,10 @@ func (b *Bot) submit(ctx context.Context, j Job, d *Did) error {
 	if err != nil {
 		return err
 	}
-	id, s, err := b.Queue.Submit(ctx, queue.Job{Key: j.Key, Target: targetName(j.Repo, j.Target), Head: j.Root, Again: j.Retry, Args: args})
+	if again, err := b.handled(ctx, j); err != nil || again {
+		return err
+	}
+	id, s, err := b.Queue.Submit(ctx, queue.Job{Key: j.Key, Target: targetName(j.Repo, j.Target), Head: j.Root, Again: j.Retry || j.Asked, Args: args})
 	if err != nil {
 		return err
 	}
@@ -188,6 +191,14 @@ func (b *Bot) submit(ctx context.Context, j Job, d *Did) error {
 	}
 	d.Told = append(d.Told, fmt.Sprintf("%s: job %s %s", j.Target, id, s))
 	return nil
+}
+
+// handled says whether this very delivery led to the target's newest job before, as when a kill came between the job and the
+// delivery's end. A person who asks again does so in another delivery.
+func (b *Bot) handled(ctx context.Context, j Job) (bool, error) {
+	last, ok, err := b.Queue.Last(ctx, targetName(j.Repo, j.Target))
+	var of Job
+	return err == nil && ok && json.Unmarshal(last.Args, &of) == nil && of.Key == j.Key && of.Delivery == j.Delivery, err
 }
 
 // closeDraft closes a draft of ours and says why under it. That we closed it is what tells it from a person's no.
@@ -249,12 +260,16 @@ func (b *Bot) outcome(ctx context.Context, e Event, d Did, err error) (outcome, 
 	return "", "", err
 }
 
-// tell answers a person who asked and gets a no. That GitHub does not let us is no reason to try again.
+// tell answers a person who asked and gets a no, and takes the label off by which they asked. That GitHub does not let us is
+// no reason to try again.
 func (b *Bot) tell(ctx context.Context, e Event, s *Skip) error {
 	if !s.Tell || e.number() == 0 {
 		return nil
 	}
 	_, err := b.Hub.Comment(ctx, e.Repo, e.number(), commentMarker("skip"), "No job began: "+b.Clean.Markdown(s.Text)+"\n")
+	if err == nil && e.Label != "" && e.Action == "labeled" {
+		err = b.Hub.RemoveLabel(ctx, e.Repo, e.number(), e.Label)
+	}
 	var h *HubError
 	if errors.As(err, &h) && (h.Class == Forbidden || h.Class == NotFound || h.Class == Invalid) {
 		b.Log.Error("an answer could not be given", "error", h.Error())

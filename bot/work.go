@@ -199,7 +199,7 @@ func (w *work) attempt(ctx context.Context) (out job.Outcome, err error) {
 	}
 	j := w.spec()
 	if old := w.proved(ctx); old != "" {
-		j.Evidence, w.dir = old, old
+		j.Evidence, w.dir, j.Spec.ID = old, old, filepath.Base(old)
 		return j.Resume(ctx)
 	}
 	out, err = j.Do(ctx)
@@ -304,6 +304,9 @@ func (w *work) fetch(ctx context.Context) error {
 	} else if err != nil {
 		return err
 	}
+	if w.job.Merge != "" && !w.mirror.Follows(ctx, w.job.Root, w.job.Merge) { // it was of another head
+		w.job.Merge = ""
+	}
 	return nil
 }
 
@@ -382,8 +385,7 @@ func (w *work) enter(ctx context.Context, s queue.State, data any) error {
 
 // announce shows on the commit that a job runs. Without it the job is none the worse.
 func (w *work) announce(ctx context.Context) {
-	s := Story{Job: w.job, Evidence: filepath.Base(w.dir)}
-	c := CheckText(s, w.Clean)
+	c := CheckText(Story{Job: w.job, Evidence: filepath.Base(w.dir), State: queue.Prepared}, w.Clean)
 	c.Done, c.SHA, c.Key = false, w.job.Root, w.job.Key
 	if _, err := w.Hub.CheckRun(ctx, w.job.Repo, c); err != nil {
 		w.Log.Warn("a check run could not be shown", "error", w.Clean.Log(err.Error()))
@@ -394,7 +396,7 @@ func (w *work) announce(ctx context.Context) {
 func (w *work) story(p *proof.Proof) Story {
 	s := Story{Job: w.job, Proof: p, Quiet: w.quiet, Draft: w.draft, Evidence: filepath.Base(w.dir)}
 	if events, torn, err := trace.Read(filepath.Join(w.dir, trace.FileName)); err == nil {
-		s.Status = trace.StatusOf(events, torn)
+		s.Status, s.Events = trace.StatusOf(events, torn), events
 	}
 	return s
 }
@@ -402,7 +404,7 @@ func (w *work) story(p *proof.Proof) Story {
 // end is what is said about an outcome.
 func (w *work) end(out job.Outcome) End {
 	s := w.story(out.Proof)
-	s.Status.Stop = &out.Stop
+	s.Status.Stop, s.State = &out.Stop, queue.Closed
 	c := CheckText(s, w.Clean)
 	c.Done, c.SHA, c.Key = true, w.job.Root, w.job.Key
 	return End{Stop: out.Stop, Evidence: filepath.Base(w.dir), Draft: w.draft, Check: c, Answer: Answer(s, w.Clean)}

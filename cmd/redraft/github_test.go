@@ -34,6 +34,11 @@ type forge struct {
 	model *modeltest.Server
 	home  string
 
+	asked func() // runs when the model is asked, before it answers; set before the server starts
+
+	mu     sync.Mutex
+	answer string // of the model
+
 	cmd  *exec.Cmd
 	said *said
 }
@@ -68,7 +73,7 @@ var rightAnswer = "So.\n\n```\n# edit: answer.txt :: *\n" + needle + "```\n"
 func newForge(t *testing.T, answer string) *forge {
 	t.Helper()
 	needBox(t)
-	f := &forge{t: t, home: t.TempDir()}
+	f := &forge{t: t, home: t.TempDir(), answer: answer}
 	if err := linkBase(f.state()); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +93,14 @@ func newForge(t *testing.T, answer string) *forge {
 	}
 	f.AddUser("stranger")
 	f.Install(github.Permissions(), f.repo)
-	f.model = modeltest.New(nil, func(modeltest.Request) modeltest.Reply { return modeltest.Reply{Text: answer} })
+	f.model = modeltest.New(nil, func(modeltest.Request) modeltest.Reply {
+		if f.asked != nil {
+			f.asked()
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return modeltest.Reply{Text: f.answer}
+	})
 	t.Cleanup(f.model.Close)
 	f.configure()
 	return f
@@ -347,10 +359,16 @@ func TestServeCheats(t *testing.T) {
 // The label of somebody who may write starts a job on a pull request; its answer is one comment, and the label goes. The
 // label of anybody else is nothing.
 func TestServeLabel(t *testing.T) {
-	f := newForge(t, rightAnswer)
+	f := newForge(t, "I do not know.")
 	f.serve()
 	n := f.pull()
 	head := f.repo.Tip("feature")
+	f.fail("", n)
+	if c := f.ended(head); c.Conclusion != "neutral" || len(f.repo.Comments(n)) != 0 {
+		t.Errorf("nobody asked: check run %+v, comments %v", c, f.repo.Comments(n))
+	}
+	f.settled()
+	f.answers(rightAnswer)
 	for _, who := range []string{"triager", "stranger"} {
 		if err := f.repo.AddLabel(n, "redraft", who); err != nil {
 			t.Fatal(err)
@@ -361,21 +379,246 @@ func TestServeLabel(t *testing.T) {
 		}
 	}
 	f.settled()
-	if _, ok := f.shown(head); ok || len(f.drafts()) > 0 {
+	if len(f.drafts()) > 0 {
 		t.Fatal("somebody without write started a job")
 	}
-	f.PauseHooks(true)
-	f.fail("", n)
-	f.PauseHooks(false)
-	f.ended(head)
-	f.settled()
 	if err := f.repo.AddLabel(n, "redraft", "writer"); err != nil {
 		t.Fatal(err)
 	}
-	f.until("the label is gone", func() bool { return len(f.repo.Labels(n)) == 0 || len(f.drafts()) > 1 })
+	f.until("the label is gone", func() bool { return len(f.repo.Labels(n)) == 0 })
 	p := f.once("feature", head)
-	if p.Base != "feature" || !strings.HasPrefix(p.Head, "redraft/pull-") {
+	if !strings.HasPrefix(p.Head, "redraft/pull-") {
 		t.Errorf("the draft goes from %s into %s", p.Head, p.Base)
+	}
+	if got := f.repo.Comments(n); len(got) != 1 || got[0].Author != "redraft[bot]" {
+		t.Errorf("comments: %v", got)
+	}
+}
+
+// answers changes what the model says from now on.
+func (f *forge) answers(text string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.answer = text
+}
+
+// What happens while a job runs: each ends in the stop that says so, and never in a draft of something else.
+func TestServeMeanwhile(t *testing.T) {
+	for _, row := range []struct {
+		name string
+		do   func(f *forge) error
+		want string // in the check run's title or summary
+	}{
+		{"a person pushes", func(f *forge) error {
+			_, err := f.repo.Commit("main", map[string]string{"other.txt": "x\n"}, githubtest.Person{}, "Meanwhile")
+			return err
+		}, "superseded"},
+		{"the branch goes", func(f *forge) error {
+			if err := f.repo.SetBranch("trunk", f.repo.Tip("main"), "writer"); err != nil {
+				return err
+			}
+			if err := f.repo.SetDefault("trunk"); err != nil {
+				return err
+			}
+			return f.repo.DeleteBranch("main", "writer")
+		}, "cancelled"},
+		{"the repository is archived", func(f *forge) error { f.repo.Archive(); return nil }, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			f := newForge(t, rightAnswer)
+			root := f.repo.Tip("main")
+			var once sync.Once
+			failed := make(chan error, 1)
+			f.asked = func() { once.Do(func() { failed <- row.do(f) }) }
+			f.serve()
+			f.fail("main", 0)
+			if err := <-failed; err != nil {
+				t.Fatal(err)
+			}
+			f.settled()
+			if len(f.drafts()) != 0 {
+				t.Errorf("a draft was opened: %+v", f.drafts())
+			}
+			for name := range f.repo.Branches() {
+				if strings.HasPrefix(name, "redraft/") {
+					t.Errorf("branch %s was left", name)
+				}
+			}
+			if row.want == "" {
+				return
+			}
+			if c := f.ended(root); c.Conclusion != "neutral" || !strings.Contains(c.Title+c.Summary, row.want) {
+				t.Errorf("the check run is %+v, want %q", c, row.want)
+			}
+		})
+	}
+}
+
+// A rename in the middle of a job is followed, since the id stays.
+func TestServeRenamed(t *testing.T) {
+	f := newForge(t, rightAnswer)
+	root := f.repo.Tip("main")
+	var once sync.Once
+	f.asked = func() { once.Do(func() { f.repo.Rename("gadget", "acme") }) }
+	f.serve()
+	f.fail("main", 0)
+	f.ended(root)
+	f.once("main", root)
+}
+
+// A new red head with a draft open updates that draft; a green one closes it; a person's no is remembered.
+func TestServeAgain(t *testing.T) {
+	f := newForge(t, rightAnswer)
+	f.serve()
+	f.fail("main", 0)
+	f.ended(f.repo.Tip("main"))
+	first := f.once("main", f.repo.Tip("main"))
+	f.settled()
+
+	moved, err := f.repo.Commit("main", map[string]string{"other.txt": "x\n"}, githubtest.Person{}, "On top")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.fail("main", 0)
+	f.ended(moved)
+	second := f.once("main", moved)
+	if second.Number != first.Number || second.HeadSHA == first.HeadSHA || !strings.Contains(second.Body, moved[:12]) {
+		t.Errorf("the draft was %+v and is %+v", first, second)
+	}
+	f.settled()
+
+	fixed, err := f.repo.Commit("main", map[string]string{"answer.txt": needle}, githubtest.Person{}, "By hand")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.repo.RunWorkflow(githubtest.Workflow{Jobs: []githubtest.Job{{Name: "unit", Conclusion: "success"}}}); err != nil {
+		t.Fatal(err)
+	}
+	f.until("the draft is closed", func() bool { p, _ := f.repo.Pull(first.Number); return p.State == "closed" })
+	if p, _ := f.repo.Pull(first.Number); p.ClosedBy != "redraft[bot]" || p.Merged {
+		t.Errorf("the draft is %+v at %s", p, fixed)
+	}
+}
+
+// A closed draft is a person's no: the same failure is not proposed again. A person's commit on the draft's branch makes it
+// theirs.
+func TestServeSaidNo(t *testing.T) {
+	for _, row := range []struct {
+		name, want string
+		do         func(f *forge, p githubtest.Pull) error
+	}{
+		{"closed", "closed draft", func(f *forge, p githubtest.Pull) error { return f.repo.ClosePull(p.Number, "writer") }},
+		{"pushed to", "theirs", func(f *forge, p githubtest.Pull) error {
+			_, err := f.repo.Commit(p.Head, map[string]string{"mine.txt": "x\n"}, githubtest.Person{Name: "writer", Email: "w@example.org"}, "Mine")
+			return err
+		}},
+		{"taken over", "took", func(f *forge, p githubtest.Pull) error { return f.repo.MarkReady(p.Number, "writer") }},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			f := newForge(t, rightAnswer)
+			f.serve()
+			f.fail("main", 0)
+			f.ended(f.repo.Tip("main"))
+			p := f.once("main", f.repo.Tip("main"))
+			f.settled()
+			if err := row.do(f, p); err != nil {
+				t.Fatal(err)
+			}
+			f.settled()
+			tip := f.repo.Tip(p.Head)
+			moved, err := f.repo.Commit("main", map[string]string{"other.txt": "x\n"}, githubtest.Person{}, "On top")
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.fail("main", 0)
+			f.settled()
+			if n := len(f.drafts()); n != 1 || f.repo.Tip(p.Head) != tip {
+				t.Errorf("%d drafts, the branch moved: %v", n, f.repo.Tip(p.Head) != tip)
+			}
+			if c, ok := f.shown(moved); ok && !strings.Contains(c.Title+c.Summary, row.want) {
+				t.Errorf("the check run is %+v, want %q", c, row.want)
+			}
+		})
+	}
+}
+
+// A permission that is missing is named before any work.
+func TestServeLacks(t *testing.T) {
+	f := newForge(t, rightAnswer)
+	few := github.Permissions()
+	few["pull_requests"] = "read"
+	other, err := f.AddRepo("other", "thing", githubtest.Seed{Files: map[string]string{"answer.txt": "the answer is wrong\n", ".github/redraft.yml": forgeCheck}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Install(few, other)
+	f.repo = other
+	f.serve()
+	f.fail("main", 0)
+	c := f.ended(other.Tip("main"))
+	if c.Conclusion != "neutral" || !strings.Contains(c.Title+c.Summary, "pull_requests: write") {
+		t.Errorf("the check run is %+v", c)
+	}
+	if f.modelAsked() {
+		t.Error("the model was asked although a permission is missing")
+	}
+}
+
+func (f *forge) modelAsked() bool { return len(f.model.Requests()) > 0 }
+
+// GitHub fails after it acted, or says that it is too much: still one draft, one comment, one check run.
+func TestServeFaults(t *testing.T) {
+	for name, fault := range map[string]func(*http.Request) *githubtest.Fault{
+		"5xx after opening the draft":     githubtest.Times(1, "POST", "/repos/*/*/pulls", githubtest.Fault{Status: 502, After: true}),
+		"no answer to the check run":      githubtest.Times(1, "POST", "/repos/*/*/check-runs", githubtest.Fault{Drop: true, After: true}),
+		"5xx before opening the draft":    githubtest.Times(2, "POST", "/repos/*/*/pulls", githubtest.Fault{Status: 500}),
+		"a secondary limit, with a pause": githubtest.Times(1, "POST", "/repos/*/*/pulls", githubtest.Fault{Status: 403, Header: http.Header{"Retry-After": {"1"}}, Body: "You have exceeded a secondary rate limit."}),
+		"429 with a pause":                githubtest.Times(1, "GET", "/repos/*/*", githubtest.Fault{Status: 429, Header: http.Header{"Retry-After": {"1"}}}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newForge(t, rightAnswer)
+			f.Inject(fault)
+			f.serve()
+			root := f.repo.Tip("main")
+			f.fail("main", 0)
+			f.until("the job is done", func() bool { c, ok := f.shown(root); return ok && c.Status == "completed" })
+			f.once("main", root)
+		})
+	}
+}
+
+// What a comment can ask for, by whoever may write, and that its answer stands in one comment.
+func TestServeCommands(t *testing.T) {
+	f := newForge(t, rightAnswer)
+	n := f.pull()
+	head := f.repo.Tip("feature")
+	f.PauseHooks(true)
+	f.fail("", n)
+	f.serve()
+	for _, row := range [][2]string{{"/redraft", "stranger"}, {"please /redraft", "writer"}} {
+		if _, err := f.repo.AddComment(n, row[0], row[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := f.repo.AddComment(n, " /redraft retry look at the answer\n", "writer"); err != nil {
+		t.Fatal(err)
+	}
+	f.PauseHooks(false)
+	f.ended(head)
+	f.settled()
+	f.once("feature", head)
+	if _, err := f.repo.AddComment(n, "/redraft explain", "writer"); err != nil {
+		t.Fatal(err)
+	}
+	f.settled()
+	ours := 0
+	for _, c := range f.repo.Comments(n) {
+		if c.Author == "redraft[bot]" {
+			ours++
+		}
+	}
+	if ours != 1 {
+		t.Errorf("%d comments of ours, want 1: %+v", ours, f.repo.Comments(n))
 	}
 }
 
@@ -398,11 +641,10 @@ func TestServeKilled(t *testing.T) {
 // killAt runs a job whose server is killed at its nth request, never if n is 0, and says how many requests there were.
 func killAt(t *testing.T, n int, after bool) int {
 	f := newForge(t, rightAnswer)
-	pull := f.pull()
-	head := f.repo.Tip("feature")
+	root := f.repo.Tip("main")
 	f.PauseHooks(true)
-	f.fail("", pull)
-	if err := f.repo.AddLabel(pull, "redraft", "writer"); err != nil {
+	issue := f.repo.OpenIssue("The answer is wrong", "It should be right.", "writer")
+	if err := f.repo.AddLabel(issue, "redraft", "writer"); err != nil {
 		t.Fatal(err)
 	}
 	f.serve()
@@ -437,11 +679,11 @@ func killAt(t *testing.T, n int, after bool) int {
 		}
 		f.serve()
 	}
-	c := f.ended(head)
-	f.until("the label is gone", func() bool { return len(f.repo.Labels(pull)) == 0 })
+	c := f.ended(root)
+	f.until("the label is gone", func() bool { return len(f.repo.Labels(issue)) == 0 })
 	f.settled()
-	f.once("feature", head)
-	if got := f.repo.Comments(pull); len(got) != 1 {
+	f.once("main", root)
+	if got := f.repo.Comments(issue); len(got) != 1 {
 		t.Errorf("%d comments, want 1: %v", len(got), got)
 	}
 	if c.Conclusion != "success" {

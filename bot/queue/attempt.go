@@ -14,6 +14,7 @@ func (q *Queue) attempt(ctx context.Context, ticket int64) error {
 	defer q.enlist(ticket, cancel)() // before the row is read, so that a Cancel is seen in one place or the other
 	seq, j, cause, err := q.begin(ctx, ticket)
 	if err != nil || seq == 0 {
+		ring(q.driver.bell.jobs) // its target's next may have its turn now
 		return err
 	}
 	if cause != nil {

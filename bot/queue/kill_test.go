@@ -262,8 +262,12 @@ func killed(t *testing.T, n int, sure bool, path string) {
 		}
 	}
 	s.tell = listen
+	start := time.Now()
 	if err := s.run(); err != nil {
 		t.Errorf("point %d: the next process: %v", n, err)
+	}
+	if d := time.Since(start); d > 9*time.Second {
+		t.Errorf("point %d: the next process took %v: something waited for a poll", n, d)
 	}
 	s.check(t, n, ids, entered)
 }

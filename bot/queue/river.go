@@ -107,7 +107,7 @@ func (q *Queue) work(ctx context.Context) (err error) {
 		Workers:                workers,
 		LeaderElectionDisabled: true,
 		JobTimeout:             -1,
-		FetchPollInterval:      2 * time.Second, // finds what a bell did not ring for
+		FetchPollInterval:      10 * time.Second, // finds retries that were due after a restart; all else is rung for
 		Queues: map[string]river.QueueConfig{
 			forDeliveries: {MaxWorkers: 1, FetchCooldown: 50 * time.Millisecond},
 			forJobs:       {MaxWorkers: q.o.Jobs, FetchCooldown: 20 * time.Millisecond},

@@ -73,6 +73,15 @@ func (k *held) dead(token secret) {
 	}
 }
 
+// rename keeps what a repository is called now, for the reads to come.
+func (k *held) rename(r bot.Repo) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.line != nil {
+		k.line.repo = r
+	}
+}
+
 func (k *held) end(ctx context.Context) {
 	k.mu.Lock()
 	l := k.line

@@ -320,6 +320,12 @@ func TestForeignPull(t *testing.T) {
 	if p, _ := w.repo.Pull(number); p.State != "open" || p.Title != "mine" {
 		t.Errorf("a person's pull request was touched: %+v", p)
 	}
+	w.commit("other", map[string]string{"o.txt": "x\n"})
+	number = must(w.repo.OpenPull(githubtest.NewPull{Title: "by our App, of another branch", Head: "other", By: "redraft[bot]"}))
+	class(t, w.hub.CloseDraft(t.Context(), w.at, number), bot.Conflicting)
+	if all := must(w.hub.Drafts(t.Context(), w.at, "")); len(all) != 0 {
+		t.Errorf("got %+v", all)
+	}
 	d := w.draft()
 	d.Head = "feature"
 	_, err = w.hub.OpenDraft(t.Context(), w.at, d)
@@ -964,6 +970,10 @@ func TestHold(t *testing.T) {
 	w.ExpireTokens()
 	look()
 	want("an hour later", 3, 1)
+	w.Observe(nil) // the description does not say that everything may be answered with 301
+	w.repo.Rename("gadget", "acme")
+	look()
+	want("renamed", 3, 1)
 	release()
 	want("at the end", 3, 2)
 	must(w.hub.Tip(ctx, w.at, "main"))

@@ -161,10 +161,13 @@ func (h *Hub) at(ctx context.Context, doing string, r bot.Repo, ops []op, do fun
 			renamed = true
 			r, err = l.follow(ctx, err)
 			l.close(ctx, err)
-			if err == nil {
-				continue
+			if err != nil {
+				return h.say(doing, err)
 			}
-			return h.say(doing, err)
+			if l.held != nil {
+				l.held.rename(r)
+			}
+			continue
 		}
 		l.close(ctx, err)
 		if is(err, bot.BadAuth) && l.minted && !minted {

@@ -107,20 +107,27 @@ func limited(r *http.Response, body []byte, now time.Time) (kind string, wait ti
 	}
 	after, asked := retryAfter(r.Header, now)
 	text := strings.ToLower(string(body[:min(len(body), 4096)]))
-	switch spent := r.Header.Get("X-Ratelimit-Remaining") == "0"; {
-	case spent && !strings.Contains(text, "secondary"):
+	switch last := r.Header.Get("X-Ratelimit-Remaining") == "0"; {
+	case last && !strings.Contains(text, "secondary"):
 		kind = "primary"
 	case asked || r.StatusCode == http.StatusTooManyRequests || strings.Contains(text, "secondary rate limit") || strings.Contains(text, "abuse detection"):
 		kind = "secondary"
 	default:
 		return "", 0
 	}
-	if !asked && r.Header.Get("X-Ratelimit-Remaining") == "0" {
-		if reset, err := strconv.ParseInt(r.Header.Get("X-Ratelimit-Reset"), 10, 64); err == nil {
-			after = time.Unix(reset, 0).Sub(now) + time.Second // its clock counts whole seconds
-		}
+	if !asked {
+		after = spent(r.Header, now)
 	}
 	return kind, after
+}
+
+// spent is how long it takes until there are calls again, when this was the last one.
+func spent(header http.Header, now time.Time) time.Duration {
+	reset, err := strconv.ParseInt(header.Get("X-Ratelimit-Reset"), 10, 64)
+	if err != nil || header.Get("X-Ratelimit-Remaining") != "0" {
+		return 0
+	}
+	return max(time.Unix(reset, 0).Sub(now)+time.Second, 0) // its clock counts whole seconds
 }
 
 func retryAfter(header http.Header, now time.Time) (after time.Duration, asked bool) {

@@ -157,6 +157,9 @@ func (t *transport) judge(ctx context.Context, call Call, res *http.Response, an
 		return 0, try < tries && wait <= t.hub.patience, &bot.HubError{Class: bot.RateLimited, Status: res.StatusCode, After: wait, Text: text}
 	}
 	t.gate.open()
+	if wait := spent(res.Header, t.hub.now()); wait > 0 {
+		t.gate.hold(t.hub.now(), wait) // the next one would only be told so
+	}
 	// The client of go-github would refuse calls by these; here the gate does.
 	for _, name := range []string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"} {
 		res.Header.Del(name)

@@ -270,6 +270,27 @@ func TestShutGate(t *testing.T) {
 	}
 }
 
+// TestLastCall: the answer that says that it was the last shuts the gate, and go-github's own book of limits, which goes
+// by another clock, has no say.
+func TestLastCall(t *testing.T) {
+	reset := time.Now().Add(time.Hour)
+	s := play(t, Options{Token: "plain-token"}, func(w http.ResponseWriter, r *http.Request, n int) {
+		w.Header().Set("X-RateLimit-Remaining", "0")
+		w.Header().Set("X-RateLimit-Reset", strconv.FormatInt(reset.Unix(), 10))
+		reply(w, 200, map[string]any{"check_runs": []any{}, "statuses": []any{}})
+	})
+	s.clock.t = reset.Add(time.Hour)
+	if _, err := s.hub.Checks(t.Context(), widget, "abcdef1"); err != nil || len(s.record()) != 2 {
+		t.Errorf("%v after %q", err, s.record())
+	}
+	s.clock.t = reset.Add(-30 * time.Minute)
+	_, err := s.hub.Checks(t.Context(), widget, "abcdef1")
+	wantClass(t, err, bot.RateLimited)
+	if n := len(s.record()); n != 3 {
+		t.Errorf("%d calls left, want the last one only", n)
+	}
+}
+
 func TestETags(t *testing.T) {
 	s := play(t, Options{Token: "x"}, func(w http.ResponseWriter, r *http.Request, n int) {
 		if r.URL.Query().Get("page") == "2" {
@@ -371,5 +392,44 @@ func TestLocks(t *testing.T) {
 	defer l.mu.Unlock()
 	if len(l.held) != 0 {
 		t.Errorf("%d locks are left over", len(l.held))
+	}
+}
+
+// TestRedirects are followed to a repository of the same GitHub, once, and nowhere else.
+func TestRedirects(t *testing.T) {
+	for _, tt := range []struct {
+		name, to string
+		want     bot.Class // "" for none
+		calls    int
+	}{
+		{"the repository by its id", "/repositories/7", "", 4},
+		{"another repository", "/repositories/8", bot.NotFound, 3},
+		{"another host", "http://127.0.0.2:1/repositories/7", bot.NotFound, 2},
+		{"another call", "/repositories/7/issues/1", bot.NotFound, 2},
+		{"no place", "", bot.NotFound, 2},
+		{"round and round", "/repos/acme/widget", bot.NotFound, 3},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := play(t, Options{Token: "plain-token"}, func(w http.ResponseWriter, r *http.Request, n int) {
+				switch r.URL.Path {
+				case "/repositories/7", "/repos/acme/gadget":
+					reply(w, 200, repoJSON(7, "gadget"))
+				case "/repositories/8":
+					reply(w, 200, repoJSON(8, "gadget"))
+				default:
+					w.Header().Set("Location", tt.to)
+					w.WriteHeader(301)
+				}
+			})
+			f, err := s.hub.Repo(t.Context(), widget)
+			if tt.want != "" {
+				wantClass(t, err, tt.want)
+			} else if err != nil || f.Name != "gadget" {
+				t.Errorf("got %+v %v", f, err)
+			}
+			if d := cmp.Diff(tt.calls, len(s.record())); d != "" {
+				t.Error(d, s.record())
+			}
+		})
 	}
 }

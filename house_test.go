@@ -49,6 +49,8 @@ func table() map[string][]string {
 		"bot/web":        {"bot", "bot/queue", "agent/trace", "agent/redact"},
 		"cmd/redraft":    {"agent/...", "bot/...", "worktree"},
 
+		"benchmarks/intake": {"bot/queue", "bot/web"}, // from the webhook to the disk, without GitHub
+
 		"bot/github/githubtest":         {"bot/github"},
 		"bot/github/githubtest/openapi": {"bot/github/githubtest"},
 		"agent/model/modeltest":         {"agent/model"},
@@ -60,7 +62,7 @@ func table() map[string][]string {
 	for _, way := range []string{"session", "regen", "reproduce", "learn"} {
 		t["agent/"+way] = append([]string{"agent"}, organs...)
 	}
-	for _, bench := range []string{"benchmarks", "benchmarks/gomodules", "benchmarks/figures", "benchmarks/mutants", "benchmarks/intake"} {
+	for _, bench := range []string{"benchmarks", "benchmarks/gomodules", "benchmarks/figures", "benchmarks/mutants"} {
 		t[bench] = []string{"bot/job", "agent/...", "worktree", "benchmarks"}
 	}
 	return t

@@ -147,7 +147,7 @@ func (b *Bot) began(ctx context.Context, r Repo) (int, error) {
 // do does what was decided: cancels first, so that a new head's job does not wait for the old one.
 func (b *Bot) do(ctx context.Context, e Event, d *Did) error {
 	for _, c := range d.Cancel {
-		n, err := b.Queue.Cancel(ctx, targetName(e.Repo, c.Target), "", c.Reason+": "+c.Why)
+		n, err := b.cancel(ctx, e, c)
 		if err != nil {
 			return err
 		}
@@ -186,11 +186,48 @@ func (b *Bot) submit(ctx context.Context, j Job, d *Did) error {
 	if err != nil {
 		return err
 	}
+	if s == queue.Done && !j.Retry && !j.Asked { // a head that was pushed away and is back
+		if id, s, err = b.back(ctx, j, args, id); err != nil {
+			return err
+		}
+	}
 	if s == queue.Added || s == queue.Superseded {
 		d.Queued = append(d.Queued, id)
 	}
 	d.Told = append(d.Told, fmt.Sprintf("%s: job %s %s", j.Target, id, s))
 	return nil
+}
+
+// back queues a job of a head once more whose job before was superseded, and never came to an end of its own.
+func (b *Bot) back(ctx context.Context, j Job, args []byte, id string) (string, queue.Submission, error) {
+	last, ok, err := b.Queue.Last(ctx, targetName(j.Repo, j.Target))
+	var end End
+	if err != nil || !ok || last.ID != id || json.Unmarshal(last.End, &end) != nil || end.Stop.Reason != trace.Superseded {
+		return id, queue.Done, err
+	}
+	return b.Queue.Submit(ctx, queue.Job{Key: j.Key, Target: targetName(j.Repo, j.Target), Head: j.Root, Again: true, Args: args})
+}
+
+// cancel ends the unfinished jobs of a target. One that runs says so itself; of one that never began nobody else would
+// take the label off.
+func (b *Bot) cancel(ctx context.Context, e Event, c Cancel) (n int, err error) {
+	last, ok, err := b.Queue.Last(ctx, targetName(e.Repo, c.Target))
+	if err != nil {
+		return 0, err
+	}
+	if n, err = b.Queue.Cancel(ctx, targetName(e.Repo, c.Target), "", c.Reason+": "+c.Why); err != nil {
+		return n, err
+	}
+	var of Job
+	if !ok || last.State == queue.Closed || !last.Began.IsZero() || json.Unmarshal(last.Args, &of) != nil || of.Label == "" || e.Action == "unlabeled" {
+		return n, nil
+	}
+	err = b.Hub.RemoveLabel(ctx, e.Repo, c.Target.Number, of.Label)
+	var h *HubError
+	if errors.As(err, &h) && (h.Class == Forbidden || h.Class == NotFound) {
+		err = nil
+	}
+	return n, err
 }
 
 // handled says whether this very delivery led to the target's newest job before, as when a kill came between the job and the
@@ -222,6 +259,9 @@ func (b *Bot) explain(ctx context.Context, e Event, t Target, d *Did) error {
 		var end End
 		if len(last.End) > 0 && json.Unmarshal(last.End, &end) == nil {
 			text = end.Answer
+			if text == "" { // it was cancelled before it began
+				text = "The last job for this was cancelled before it began. Say `/redraft` to ask again.\n"
+			}
 		}
 	}
 	d.Told = append(d.Told, "explained")

@@ -285,6 +285,9 @@ func TestConfirmHolds(t *testing.T) {
 	if err != nil || v.Color != report.Green {
 		t.Fatalf("got %v %q, %v; want green", v.Color, v.Text, err)
 	}
+	if len(v.Passed) == 0 {
+		t.Errorf("the verdict names no test that passed: %v", v.Passed)
+	}
 	for _, id := range []string{"D0", "D1", "D2", "D6", "DR"} {
 		if r := rung(receipt, id); r.Status != proof.Held {
 			t.Errorf("%s: got %s: %s", id, r.Status, r.Text)

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -208,8 +207,9 @@ type server struct {
 	addr   string
 	queue  *queue.Queue
 	bot    *bot.Bot
-	http   *http.Server
 	failed chan error
+	hangUp context.CancelFunc // no new deliveries
+	closed chan struct{}      // the door is shut
 }
 
 // startServer opens the queue, takes back what a dead one had begun, and begins to listen.
@@ -235,19 +235,21 @@ func (a *app) startServer(ctx context.Context, o serverOptions) (*server, error)
 		l.Close()
 		return nil, ourSide(err)
 	}
-	s := &server{addr: l.Addr().String(), queue: q, failed: make(chan error, 1)}
+	door, hangUp := context.WithCancel(context.WithoutCancel(ctx))
+	s := &server{addr: l.Addr().String(), queue: q, failed: make(chan error, 1), hangUp: hangUp, closed: make(chan struct{})}
 	s.bot = &bot.Bot{
 		Hub: hub, Queue: q, Store: store, Host: o.host, Operator: bot.Operator{Limits: o.limits, Bots: o.bots}, Clean: o.clean, Log: o.log, OnTrace: o.onTrace,
 		Repair: a.repairOptions(ctx, o),
 	}
 	if err := q.Run(context.WithoutCancel(ctx), queue.Handlers{Delivery: s.bot.Handle, Job: s.bot.Work}); err != nil {
+		hangUp()
 		l.Close()
 		return nil, ourSide(errors.Join(err, q.Close(ctx)))
 	}
-	s.http = (&web.Server{Queue: q, Secrets: o.secrets, Version: version(), Log: o.log}).HTTP(o.listen)
 	go func() {
-		if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			s.failed <- ourSide(fmt.Errorf("serve: %w", err))
+		defer close(s.closed)
+		if err := (&web.Server{Queue: q, Secrets: o.secrets, Version: version(), Log: o.log}).Serve(door, l); err != nil {
+			s.failed <- ourSide(err)
 		}
 	}()
 	return s, nil
@@ -290,8 +292,9 @@ func (s *server) ended(ctx context.Context, repo int64, t bot.Target) (end bot.E
 func (s *server) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), shutdown)
 	defer cancel()
-	err := errors.Join(s.http.Shutdown(ctx), s.queue.Close(ctx))
-	if err != nil {
+	s.hangUp()
+	<-s.closed
+	if err := s.queue.Close(ctx); err != nil {
 		return ourSide(fmt.Errorf("stop: %w", err))
 	}
 	return nil

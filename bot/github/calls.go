@@ -110,8 +110,12 @@ var table = [...]Call{
 // Calls is the closed list, in a copy.
 func Calls() []Call { return slices.Clone(table[:]) }
 
-// reads says whether a call changes nothing, so that it may be asked again without looking.
+// reads says whether a call changes nothing.
 func (c Call) reads() bool { return c.Method == http.MethodGet }
+
+// again says whether a call may be made again without looking: it changes nothing, or makes a token, which ends by itself
+// when nobody ever got it.
+func (c Call) again() bool { return c.reads() || c.Path == table[mintToken].Path }
 
 // spaced says whether a call makes or changes what people see, which GitHub wants a second apart. A token's beginning
 // and end are not of that kind.

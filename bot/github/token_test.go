@@ -322,3 +322,20 @@ func TestOwnPlan(t *testing.T) {
 		}
 	}
 }
+
+// TestMintIsTriedAgain: reads do not fail for a token that was slow to come.
+func TestMintIsTriedAgain(t *testing.T) {
+	s := play(t, Options{}, func(w http.ResponseWriter, r *http.Request, n int) {
+		if r.Method == "POST" && n < 3 {
+			no(w, 502, "Bad Gateway")
+			return
+		}
+		asApp(func(w http.ResponseWriter, r *http.Request, n int) { reply(w, 200, repoJSON(7, "widget")) })(w, r, n)
+	})
+	if _, err := s.hub.Repo(t.Context(), widget); err != nil {
+		t.Error(err)
+	}
+	if n := s.count("POST /app/installations/99/access_tokens"); n != 3 {
+		t.Errorf("asked %d times, want 3", n)
+	}
+}

@@ -24,7 +24,7 @@ type transport struct {
 }
 
 const (
-	tries       = 4        // of a read, and of any call that meets a limit
+	tries       = 4        // of a read or a token, and of any call that meets a limit
 	longest     = 16 << 20 // bytes of an answer
 	attemptTime = 30 * time.Second
 )
@@ -148,7 +148,7 @@ func (t *transport) judge(ctx context.Context, call Call, res *http.Response, an
 	case errors.As(err, &no):
 		return 0, false, err
 	case err != nil:
-		return backoff(try), call.reads() && try < tries && mayPass(err), &bot.HubError{Class: bot.Unavailable, Text: "no answer: " + err.Error()}
+		return backoff(try), call.again() && try < tries && mayPass(err), &bot.HubError{Class: bot.Unavailable, Text: "no answer: " + err.Error()}
 	}
 	if kind, wait := limited(res, answer, t.hub.now()); kind != "" {
 		wait = t.gate.hold(t.hub.now(), wait)
@@ -164,7 +164,7 @@ func (t *transport) judge(ctx context.Context, call Call, res *http.Response, an
 	for _, name := range []string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"} {
 		res.Header.Del(name)
 	}
-	if res.StatusCode >= 500 && call.reads() && try < tries {
+	if res.StatusCode >= 500 && call.again() && try < tries {
 		after, _ := retryAfter(res.Header, t.hub.now())
 		return min(max(backoff(try), after), t.hub.patience), true, nil
 	}

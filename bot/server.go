@@ -117,7 +117,9 @@ func (b *Bot) Decide(ctx context.Context, e Event) (Did, error) {
 	if s := Sift(e, self); s != nil {
 		return Did{}, s
 	}
-	facts, err := Gather(ctx, b.Hub, e, self, b.Operator, b.known, b.began)
+	looking, release := b.hold(ctx, e.Repo)
+	facts, err := Gather(looking, b.Hub, e, self, b.Operator, b.known, b.began)
+	release()
 	if err != nil {
 		return Did{Facts: facts}, err
 	}
@@ -126,6 +128,16 @@ func (b *Bot) Decide(ctx context.Context, e Event) (Did, error) {
 		return Did{Facts: facts}, s
 	}
 	return Did{Decision: decision, Facts: facts}, nil
+}
+
+// hold makes the reads of one repository one operation where the hub can: with one token instead of one each.
+func (b *Bot) hold(ctx context.Context, r Repo) (context.Context, func()) {
+	if h, ok := b.Hub.(interface {
+		Hold(ctx context.Context, r Repo) (context.Context, func())
+	}); ok {
+		return h.Hold(ctx, r)
+	}
+	return ctx, func() {}
 }
 
 // known says whether this machine remembers a draft of the target.

@@ -211,6 +211,8 @@ func (w *work) attempt(ctx context.Context) (out job.Outcome, err error) {
 
 // still makes sure that what was pinned is still so: the repository, the branch, the target, the sender's permission.
 func (w *work) still(ctx context.Context) error {
+	ctx, release := w.hold(ctx, w.job.Repo)
+	defer release()
 	j := w.job
 	r, err := w.Hub.Repo(ctx, j.Repo)
 	if err != nil {

@@ -33,8 +33,11 @@ func (a *app) demoCmd() *cobra.Command {
 			if cmd.Flags().Changed("seed") && (seed < 1 || seed > demoSeeds()) {
 				return usage("--seed takes 1 to %d", demoSeeds())
 			}
-			if !onGitHub && (local.keep || local.repo != "") {
-				return usage("--keep and --repo go with --github")
+			if !onGitHub && (local.keep || local.repo != "" || f.check != "") {
+				return usage("--keep, --repo and --check go with --github")
+			}
+			if onGitHub && f.evidence != "" {
+				return usage("--evidence goes without --github: the server keeps the evidence, and its place is printed")
 			}
 			if all && onGitHub {
 				return usage("--all goes without --github")
@@ -52,6 +55,7 @@ func (a *app) demoCmd() *cobra.Command {
 	cmd.Flags().IntVar(&seed, "seed", demoDefault, fmt.Sprintf("which fault: 1 to %d", demoSeeds()))
 	cmd.Flags().BoolVar(&onGitHub, "github", false, "on a GitHub of this machine's own: from a signed webhook to a draft pull request")
 	cmd.Flags().BoolVar(&local.keep, "keep", false, "with --github: leave GitHub and server running, and print their addresses")
+	cmd.Flags().StringVar(&f.check, "check", "", "with --repo: the command that is red there, as in 'go test ./...'")
 	cmd.Flags().StringVar(&local.repo, "repo", "", "with --github: put this repository there instead of the demo's; needs --check")
 	cmd.Flags().BoolVar(&all, "all", false, "run every seed and print the share solved")
 	return cmd

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redraft-dev/redraft/agent/model"
 	"github.com/redraft-dev/redraft/agent/plan"
 	"github.com/redraft-dev/redraft/agent/redact"
 	"github.com/redraft-dev/redraft/agent/trace"
@@ -47,6 +48,9 @@ type localGitHub struct {
 
 // demoGitHub shows the whole way: a red check on GitHub becomes a draft pull request there.
 func (a *app) demoGitHub(ctx context.Context, f fixFlags, d githubDemo, seed int) error {
+	if d.repo == "" && f.check != "" {
+		return usage("--check goes with --repo: the demo's own repository has a check")
+	}
 	if d.repo != "" && f.check == "" {
 		return usage("--repo needs --check: the command that is red there, as in --check 'go test ./...'")
 	}
@@ -80,8 +84,8 @@ func (a *app) demoGitHub(ctx context.Context, f fixFlags, d githubDemo, seed int
 }
 
 // openGitHub makes the local GitHub, its repository and the server.
-func (a *app) openGitHub(ctx context.Context, f fixFlags, d githubDemo, seed int, sc *screen) (g *localGitHub, err error) {
-	g = &localGitHub{}
+func (a *app) openGitHub(ctx context.Context, f fixFlags, d githubDemo, seed int, sc *screen) (_ *localGitHub, err error) {
+	g := &localGitHub{}
 	if g.dir, err = os.MkdirTemp("", "redraft-github-"); err != nil {
 		return nil, ourSide(err)
 	}
@@ -113,11 +117,17 @@ func (a *app) openGitHub(ctx context.Context, f fixFlags, d githubDemo, seed int
 	}
 	key := g.AppKey()
 	o := serverOptions{
-		listen: "127.0.0.1:0", state: g.state, bases: bases, host: "local", secrets: []string{secret}, tiers: tiers, limits: a.demoLimits(f), clean: redact.New(append(secrets(a.getenv), secret, string(key))...),
+		listen: "127.0.0.1:0", state: g.state, bases: bases, host: "local", secrets: []string{secret}, tiers: tiers, seed: f.seed, limits: a.demoLimits(f), clean: redact.New(append(secrets(a.getenv), secret, string(key))...),
 		hub: github.Options{API: g.URL, Git: strings.TrimSuffix(g.URL, "/api/v3/"), CA: g.CAFile, AppID: g.AppID(), Key: key, Pause: 50 * time.Millisecond},
 		log: slog.New(slog.DiscardHandler), onTrace: sc.event,
 	}
+	if f.sandbox != "" {
+		o.sandbox = trace.SandboxChoice{Tier: f.sandbox, Allow: []string{f.sandbox}}
+	}
 	if f.baseURL != "" {
+		if err := model.CheckAddress(f.baseURL); err != nil {
+			return nil, usage("--base-url %s: %w", f.baseURL, err)
+		}
 		o.models = []trace.ModelChoice{{Tier: "small", Name: f.model, BaseURL: f.baseURL, Model: f.model}}
 	}
 	a.clean = o.clean
@@ -156,7 +166,11 @@ func (a *app) seedGitHub(ctx context.Context, g *localGitHub, f fixFlags, d gith
 		return ourSide(err)
 	}
 	if f.check != "" { // as a maintainer would write it down, on the default branch
-		config := map[string]string{".github/redraft.yml": fmt.Sprintf("version: 1\nchecks:\n  test: {run: %q}\n", f.check)}
+		timeout := ""
+		if f.timeout > 0 {
+			timeout = fmt.Sprintf(", timeout: %s", f.timeout)
+		}
+		config := map[string]string{".github/redraft.yml": fmt.Sprintf("version: 1\nchecks:\n  test: {run: %q%s}\n", f.check, timeout)}
 		if _, err := g.repo.Commit(g.branch, config, githubtest.Person{}, "Name the check"); err != nil {
 			return ourSide(err)
 		}

@@ -95,6 +95,8 @@ type serverOptions struct {
 	models  []trace.ModelChoice
 	tiers   []string
 	limits  plan.Limits
+	sandbox trace.SandboxChoice
+	seed    int64
 	bots    bool
 	clean   *redact.Cleaner
 	log     *slog.Logger
@@ -104,7 +106,8 @@ type serverOptions struct {
 // serverOptions reads what a server needs from the operator's configuration, its files and the environment.
 func (a *app) serverOptions(log *slog.Logger) (serverOptions, error) {
 	c := a.config
-	o := serverOptions{listen: orElse(c.Serve.Listen, defaultListen), jobs: c.Serve.Jobs, bots: c.GitHub.Bots, log: log, tiers: []string{"mechanic", "small", "big"}, limits: a.ceilings()}
+	o := serverOptions{listen: orElse(c.Serve.Listen, defaultListen), jobs: c.Serve.Jobs, bots: c.GitHub.Bots, log: log, tiers: []string{"mechanic", "small", "big"}, limits: a.ceilings(), seed: 1,
+		sandbox: trace.SandboxChoice{Tier: c.Sandbox.Tier, Allow: c.Sandbox.Allow}}
 	var err error
 	if o.state, err = a.stateDir(); err != nil {
 		return o, err
@@ -271,12 +274,10 @@ func (a *app) repairOptions(ctx context.Context, o serverOptions) bot.Repair {
 			}
 		}
 	}
-	r := bot.Repair{
-		Exe: []string{exe}, Getenv: a.getenv, State: o.bases, Models: models, Tiers: o.tiers,
-		Sandbox:   trace.SandboxChoice{Tier: a.config.Sandbox.Tier, Allow: a.config.Sandbox.Allow},
-		Sandboxes: append([]string{string(sandbox.Bubblewrap), string(sandbox.Landlock)}, a.config.Sandbox.Allow...),
+	return bot.Repair{
+		Exe: []string{exe}, Getenv: a.getenv, State: o.bases, Models: models, Tiers: o.tiers, Sandbox: o.sandbox, Seed: o.seed,
+		Sandboxes: append([]string{string(sandbox.Bubblewrap), string(sandbox.Landlock)}, o.sandbox.Allow...),
 	}
-	return r
 }
 
 // ended is how the newest job of a target ended; ok is false while it has not.

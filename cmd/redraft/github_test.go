@@ -542,6 +542,31 @@ func TestServeSaidNo(t *testing.T) {
 	}
 }
 
+// Two workflows are red on one commit: one target gets one draft, and the other red says which.
+func TestServeTwoWorkflows(t *testing.T) {
+	f := newForge(t, rightAnswer)
+	root := f.repo.Tip("main")
+	f.PauseHooks(true)
+	for _, name := range []string{"ci", "more"} {
+		if _, err := f.repo.RunWorkflow(githubtest.Workflow{Name: name, Path: ".github/workflows/" + name + ".yml", Jobs: []githubtest.Job{{Name: "unit", Conclusion: "failure"}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.serve()
+	f.PauseHooks(false)
+	f.settled()
+	f.once("main", root)
+	said := ""
+	for _, c := range f.repo.Checks(root) {
+		if c.Name == "redraft" {
+			said += c.Conclusion + ": " + c.Title + " " + c.Summary + "\n"
+		}
+	}
+	if !strings.Contains(said, "success: ") || !strings.Contains(said, "neutral: ") || !strings.Contains(said, "one target gets one draft") {
+		t.Errorf("our check runs say:\n%s", said)
+	}
+}
+
 // A permission that is missing is named before any work.
 func TestServeLacks(t *testing.T) {
 	f := newForge(t, rightAnswer)
@@ -619,6 +644,40 @@ func TestServeCommands(t *testing.T) {
 	}
 	if ours != 1 {
 		t.Errorf("%d comments of ours, want 1: %+v", ours, f.repo.Comments(n))
+	}
+}
+
+// A server that dies between the proof and the draft takes the proof up again: the model, which would not find it a second
+// time, is not asked.
+func TestServeResumes(t *testing.T) {
+	f := newForge(t, rightAnswer)
+	root := f.repo.Tip("main")
+	killed := make(chan struct{})
+	var once sync.Once
+	f.Inject(func(r *http.Request) *githubtest.Fault {
+		if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/pulls") {
+			return nil
+		}
+		once.Do(func() {
+			_ = syscall.Kill(f.cmd.Process.Pid, syscall.SIGKILL)
+			close(killed)
+		})
+		return &githubtest.Fault{Drop: true}
+	})
+	f.serve()
+	f.fail("main", 0)
+	<-killed
+	f.kill()
+	f.Inject(nil)
+	f.answers("I do not know.")
+	asked := len(f.model.Requests())
+	f.serve()
+	if c := f.ended(root); c.Conclusion != "success" {
+		t.Errorf("the check run is %+v", c)
+	}
+	f.once("main", root)
+	if n := len(f.model.Requests()); n != asked {
+		t.Errorf("the model was asked %d times more", n-asked)
 	}
 }
 

@@ -53,7 +53,7 @@ func (v *victim) start(t *testing.T) {
 	server := modeltest.New(t, modeltest.Replies(modeltest.Reply{Text: strings.Repeat("prose ", 40), Pace: time.Millisecond}, say("no\n"), say(needle)))
 	v.cmd = exec.Command(os.Args[0], "fix", "--check", "grep -q right answer.txt", "--tiers", "small", "--base-url", server.URL(), "--evidence", v.evidence)
 	v.cmd.Dir = v.repo
-	v.cmd.Env = []string{"HOME=" + v.home, "PATH=" + os.Getenv("PATH"), "REDRAFT_TEST_MAIN=1"}
+	v.cmd.Env = []string{"HOME=" + v.home, "PATH=" + barePath(t), "REDRAFT_TEST_MAIN=1"}
 	v.cmd.Stdout, v.cmd.Stderr = &v.said, &v.said
 	if err := v.cmd.Start(); err != nil {
 		t.Fatal(err)

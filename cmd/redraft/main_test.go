@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -30,6 +31,17 @@ func TestMain(m *testing.M) {
 // testState is kept between runs of the tests so that the toolchain base is compiled once on a machine.
 func testState() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("redraft-test-%d", os.Getuid()))
+}
+
+// barePath is where git and the usual tools are, and nothing else: where there is no Go to be found, no job copies its
+// build cache, and a check that is a grep takes no longer than a grep.
+func barePath(t testing.TB) string {
+	t.Helper()
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("REFUSED: git is not installed")
+	}
+	return strings.Join([]string{filepath.Dir(git), "/usr/bin", "/bin"}, string(os.PathListSeparator))
 }
 
 // needBox says REFUSED where no sandbox tier works.

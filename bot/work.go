@@ -418,7 +418,8 @@ func (w *work) say(ctx context.Context, end End) error {
 	if err := w.tolerate(w.sayCheck(ctx, end)); err != nil {
 		return err
 	}
-	if w.job.Asked && w.job.Target.Number > 0 {
+	// A base that moved is told without being asked: only a person can bring it into the pull request.
+	if (w.job.Asked || end.Stop.Reason == trace.BaseDrift) && w.job.Target.Number > 0 {
 		_, err := w.Hub.Comment(ctx, w.job.Repo, w.job.Target.Number, commentMarker(w.job.Target.Key()), end.Answer)
 		if err := w.tolerate(err); err != nil {
 			return err

@@ -104,10 +104,10 @@ func listing(t *testing.T, dir string) string {
 func TestDoctorGitHub(t *testing.T) {
 	f := newForge(t, rightAnswer)
 	getenv := homely(t)
-	see := func() (code int, all []diagnosis) {
+	see := func(more ...string) (code int, all []diagnosis) {
 		t.Helper()
 		var out, errs bytes.Buffer
-		code = run(t.Context(), []string{"doctor", "--github", "--json"}, func(k string) string {
+		code = run(t.Context(), append([]string{"doctor", "--github", "--json"}, more...), func(k string) string {
 			if k == "REDRAFT_CONFIG" {
 				return f.file("config.yml")
 			}
@@ -133,6 +133,16 @@ func TestDoctorGitHub(t *testing.T) {
 	f.SetHook("https://hooks.example/webhook", hookSecret)
 	if code, all := see(); code != exitProved {
 		t.Errorf("a whole App: exit status %d, bad: %v\n%+v", code, bad(all), all)
+	}
+	if code, all := see("--repository", "acme/widget"); code != exitProved {
+		t.Errorf("a whole repository: exit status %d, bad: %v", code, bad(all))
+	}
+	f.repo.Archive()
+	if code, all := see("--repository", "acme/widget"); code != exitStopped || strings.Join(bad(all), " ") != "repository" {
+		t.Errorf("an archived repository: exit status %d, bad: %v", code, bad(all))
+	}
+	if code, all := see("--repository", "acme/none"); code != exitStopped || strings.Join(bad(all), " ") != "repository" {
+		t.Errorf("no such repository: exit status %d, bad: %v", code, bad(all))
 	}
 	few := github.Permissions()
 	delete(few, "checks")

@@ -53,7 +53,7 @@ func ran(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range append(names, "demo_test.go", "kill_test.go", "demo_github_test.go", "github_test.go") {
+	for _, n := range append(names, "demo_test.go", "kill_test.go", "demo_github_test.go", "github_test.go", "jobs_test.go") {
 		text, err := os.ReadFile(n)
 		if err != nil {
 			t.Fatal(err)
@@ -88,8 +88,8 @@ func TestDocumentedCommands(t *testing.T) {
 			if err := cmd.ValidateArgs(cmd.Flags().Args()); err != nil {
 				t.Errorf("%s: %s: %v", name, m[1], err)
 			}
-			if !strings.Contains(scripts, "redraft "+cmd.Name()) {
-				t.Errorf("%s: %s: no test runs redraft %s", name, m[1], cmd.Name())
+			if !strings.Contains(scripts, cmd.CommandPath()) {
+				t.Errorf("%s: %s: no test runs %s", name, m[1], cmd.CommandPath())
 			}
 			cmd.Flags().Visit(func(f *pflag.Flag) {
 				if !strings.Contains(scripts, "--"+f.Name) {

@@ -27,24 +27,32 @@ type diagnosis struct {
 
 func (a *app) doctorCmd() *cobra.Command {
 	var onGitHub bool
+	var repositories []string
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "look at this machine: git, sandbox and its gaps, toolchain, model servers, disk",
 		Long: "doctor looks at what a job needs and says for every failure what to do. It changes nothing. With --github it looks at the\n" +
-			"App that serve runs as: id and key, clock, permissions and events, webhook, installations and repository settings.\n" +
+			"App that serve runs as: id and key, clock, permissions and events, webhook, installations; and with --repository at the\n" +
+			"settings of that repository: whether it can have drafts, and whether Actions may open pull requests.\n" +
 			"Exit: 0 a job can run here, 1 it cannot, 2 the configuration is wrong.",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.doctor(cmd.Context(), onGitHub) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if len(repositories) > 0 && !onGitHub {
+				return usage("--repository goes with --github")
+			}
+			return a.doctor(cmd.Context(), onGitHub, repositories)
+		},
 	}
+	cmd.Flags().StringSliceVar(&repositories, "repository", nil, "with --github: look at the settings of OWNER/NAME too; may be given again")
 	cmd.Flags().BoolVar(&onGitHub, "github", false, "look at the GitHub App of the configuration as well")
 	return cmd
 }
 
-func (a *app) doctor(ctx context.Context, onGitHub bool) error {
+func (a *app) doctor(ctx context.Context, onGitHub bool, repositories []string) error {
 	all := []diagnosis{a.seeGit(ctx), a.seeSandbox(), a.seeGo(ctx), a.seeState()}
 	all = append(all, a.seeModels(ctx)...)
 	if onGitHub {
-		there, err := a.doctorGitHub(ctx)
+		there, err := a.doctorGitHub(ctx, repositories)
 		if err != nil {
 			return err
 		}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"strings"
 
+	"github.com/redraft-dev/redraft/bot"
 	"github.com/redraft-dev/redraft/bot/github"
 )
 
 // doctorGitHub looks at the App: its key, what its installations grant, what it is sent, and this machine's secrets.
-func (a *app) doctorGitHub(ctx context.Context) ([]diagnosis, error) {
+func (a *app) doctorGitHub(ctx context.Context, repositories []string) ([]diagnosis, error) {
 	o, err := a.serverOptions(slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
@@ -26,7 +28,34 @@ func (a *app) doctorGitHub(ctx context.Context) ([]diagnosis, error) {
 		}
 		all = append(all, diagnosis{What: d.Name, OK: d.OK, Need: true, Seen: d.Text, Next: next})
 	}
+	for _, name := range repositories {
+		owner, short, ok := strings.Cut(name, "/")
+		if !ok || owner == "" || short == "" || strings.Contains(short, "/") {
+			return nil, usage("--repository %s: name it as OWNER/NAME", name)
+		}
+		all = append(all, seeRepository(ctx, hub, bot.Repo{Owner: owner, Name: short})...)
+	}
 	return all, nil
+}
+
+// seeRepository looks at what one repository grants and allows.
+func seeRepository(ctx context.Context, hub *github.Hub, r bot.Repo) (all []diagnosis) {
+	what := "repository"
+	lacks, err := hub.Check(ctx, r)
+	if err != nil {
+		return []diagnosis{{What: what, Need: true, Seen: err.Error(), Next: "See that the App is installed on " + r.String() + " and that GitHub can be reached."}}
+	}
+	for _, l := range lacks {
+		next := l.Fix
+		if l.URL != "" {
+			next += " (" + l.URL + ")"
+		}
+		all = append(all, diagnosis{What: what, Need: true, Seen: r.String() + ": " + l.What + " is missing: " + l.Why, Next: next})
+	}
+	if len(all) == 0 {
+		all = append(all, diagnosis{What: what, OK: true, Need: true, Seen: r.String() + ": nothing that is needed is missing"})
+	}
+	return all
 }
 
 // seeSecretFiles looks who else on this machine can read the files that hold secrets.

@@ -567,6 +567,35 @@ func TestServeTwoWorkflows(t *testing.T) {
 	}
 }
 
+// A pull request whose head is green and whose merge into its base is red: the base moved, a comment says so, and nothing
+// is repaired.
+func TestServeBaseDrift(t *testing.T) {
+	f := newForge(t, rightAnswer)
+	files := map[string]string{"answer.txt": needle, ".github/redraft.yml": strings.Replace(forgeCheck, "grep -q right answer.txt", "grep -q right answer.txt && ! test -e bad.txt", 1)}
+	if _, err := f.repo.Commit("main", files, githubtest.Person{}, "Right"); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.repo.SetBranch("feature", f.repo.Tip("main"), "writer"); err != nil {
+		t.Fatal(err)
+	}
+	n := f.pull()
+	if _, err := f.repo.Commit("main", map[string]string{"bad.txt": "x\n"}, githubtest.Person{}, "The base moves"); err != nil {
+		t.Fatal(err)
+	}
+	f.serve()
+	f.fail("", n)
+	if c := f.ended(f.repo.Tip("feature")); c.Conclusion != "neutral" || !strings.Contains(c.Title+c.Summary, "base") {
+		t.Errorf("the check run is %+v", c)
+	}
+	f.settled()
+	if got := f.repo.Comments(n); len(got) != 1 || !strings.Contains(got[0].Body, "the base moved") {
+		t.Errorf("comments: %+v", got)
+	}
+	if f.modelAsked() || len(f.drafts()) != 0 {
+		t.Error("somebody tried to repair it")
+	}
+}
+
 // A permission that is missing is named before any work.
 func TestServeLacks(t *testing.T) {
 	f := newForge(t, rightAnswer)

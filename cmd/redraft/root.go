@@ -94,7 +94,7 @@ func (a *app) root() *cobra.Command {
 		},
 	}
 	cmd.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON value instead of text for people")
-	cmd.AddCommand(a.demoCmd(), a.fixCmd(), a.explainCmd(), a.planCmd(), a.verifyCmd(), a.replayCmd(), a.viewCmd(), a.doctorCmd(), a.selftestCmd(), a.repairCmd(), a.patchCmd(), a.serveCmd(), a.configCmd(), a.manCmd())
+	cmd.AddCommand(a.demoCmd(), a.fixCmd(), a.explainCmd(), a.planCmd(), a.verifyCmd(), a.replayCmd(), a.viewCmd(), a.doctorCmd(), a.selftestCmd(), a.repairCmd(), a.patchCmd(), a.serveCmd(), a.jobsCmd(), a.configCmd(), a.manCmd())
 	return cmd
 }
 

@@ -53,6 +53,7 @@ var arms = append([]arm{
 	{"small", "repaired", (*bench).small},
 	{"github", "drafted", (*bench).drafted},
 	{"github-cheats", "stopped", (*bench).undrafted},
+	{"github-small", "drafted", (*bench).draftedByModel},
 }, oneByOne()...)
 
 // oneByOne is every cheat as an arm of its own; the arm cheats tries them all in one job.
@@ -162,19 +163,28 @@ func (b *bench) mechanic(ctx context.Context, c benchmarks.Case, p prepared) (Ou
 
 // small asks the real model of 1.5B, two turns.
 func (b *bench) small(ctx context.Context, c benchmarks.Case, p prepared) (Outcome, error) {
+	url, err := b.realModel(ctx)
+	if err != nil {
+		return Outcome{}, err
+	}
+	s, err := b.job(ctx, c, p, "small", "--base-url", url, "--tiers", "small", "--turns", "2", "--minutes", fmt.Sprint(b.minutes))
+	return s.outcome(true), err
+}
+
+// realModel is the address of the real model's server, started once.
+func (b *bench) realModel(ctx context.Context) (string, error) {
 	cache := modeltest.Cache(os.Getenv)
 	if missing := modeltest.Missing(cache, modeltest.Big); missing != "" {
-		return Outcome{}, &benchmarks.Refused{Reason: missing}
+		return "", &benchmarks.Refused{Reason: missing}
 	}
 	if b.child == nil {
 		child, err := modeltest.Llama(ctx, cache, modeltest.Big)
 		if err != nil {
-			return Outcome{}, err
+			return "", err
 		}
 		b.child = child
 	}
-	s, err := b.job(ctx, c, p, "small", "--base-url", b.child.URL(), "--tiers", "small", "--turns", "2", "--minutes", fmt.Sprint(b.minutes))
-	return s.outcome(true), err
+	return b.child.URL(), nil
 }
 
 // said is what redraft fix --json prints.

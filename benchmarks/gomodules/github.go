@@ -83,6 +83,16 @@ func (b *bench) undrafted(ctx context.Context, c benchmarks.Case, p prepared) (O
 	return s.outcome(false), err
 }
 
+// draftedByModel lets the real model of 1.5B answer, two turns: a draft, or a stop that says why not.
+func (b *bench) draftedByModel(ctx context.Context, _ benchmarks.Case, p prepared) (Outcome, error) {
+	url, err := b.realModel(ctx)
+	if err != nil {
+		return Outcome{}, err
+	}
+	s, err := b.demo(ctx, p, url, 2)
+	return s.outcome(s.Stop.Reason == "fixed"), err
+}
+
 func (b *bench) demo(ctx context.Context, p prepared, url string, turns int) (onGitHub, error) {
 	var s onGitHub
 	err := b.redraft(ctx, p.repo, &s, "demo", "--github", "--repo", p.repo, "--check", benchmarks.GoCheck, "--base-url", url, "--tiers", "small", "--turns", fmt.Sprint(turns))

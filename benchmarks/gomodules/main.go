@@ -114,7 +114,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	fl := flag.NewFlagSet("gomodules", flag.ContinueOnError)
 	fl.SetOutput(stderr)
 	cases := fl.String("cases", "", "numbers of the cases, as in 0,3,16-19 (all if empty)")
-	names := fl.String("arms", "red,fix,cheats", "arms: red, fix, cheats, mechanic, small, github, github-cheats; or one cheat alone: test, same, prose, exit, long")
+	names := fl.String("arms", "red,fix,cheats", "arms: red, fix, cheats, mechanic, small, github, github-cheats, github-small; or one cheat alone: test, same, prose, exit, long")
 	fl.BoolVar(&o.json, "json", false, "print one JSON value")
 	fl.StringVar(&o.exe, "exe", "", "the program under test (built from this tree if empty)")
 	fl.StringVar(&o.keep, "keep", "", "folder for repositories, state and evidence, which stay there (a temporary one, removed, if empty)")

@@ -73,12 +73,11 @@ func die(n int) {
 // story is what happens in a life of a queue. done holds the steps that were acknowledged in an earlier life: they are
 // not taken again, as GitHub does not send again what was accepted.
 type story struct {
-	path  string
-	done  map[string]bool
-	tell  func(string)
-	q     *queue.Queue
-	mu    sync.Mutex
-	begun map[string]int // by job key: handlers that began, in this life
+	path string
+	done map[string]bool
+	tell func(string)
+	q    *queue.Queue
+	mu   sync.Mutex
 }
 
 func (s *story) say(format string, a ...any) {

@@ -102,6 +102,7 @@ func (q *Queue) migrate(ctx context.Context) error {
 				q.o.Path, version, theirs, len(schemas), known[len(known)-1].Version)
 		}
 		if theirs < known[len(known)-1].Version {
+			//lint:ignore SA1019 River's tables and ours appear together or not at all; its SQLite migrations can share a transaction.
 			if _, err := m.MigrateTx(ctx, tx, rivermigrate.DirectionUp, nil); err != nil {
 				return err
 			}

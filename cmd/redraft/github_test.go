@@ -567,6 +567,33 @@ func TestServeTwoWorkflows(t *testing.T) {
 	}
 }
 
+// A change that names an address is pushed so that its CI does not start by itself, and the draft says how to start it.
+func TestServeQuiet(t *testing.T) {
+	f := newForge(t, "So.\n\n```\n# edit: answer.txt :: *\n"+needle+"see https://example.org/\n```\n")
+	f.serve()
+	root := f.repo.Tip("main")
+	f.fail("main", 0)
+	f.ended(root)
+	ours := f.drafts()
+	if len(ours) != 1 || !strings.Contains(ours[0].Body, "opens a connection") {
+		t.Fatalf("drafts: %+v", ours)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.URL+"repos/acme/widget/commits/"+ours[0].HeadSHA, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+f.UserToken("writer"))
+	resp, err := f.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var commit struct{ Commit struct{ Message string } }
+	if err := json.NewDecoder(resp.Body).Decode(&commit); err != nil || !strings.Contains(commit.Commit.Message, "[skip ci]") || !strings.Contains(commit.Commit.Message, "\nRedraft-Receipt: sha256:") {
+		t.Errorf("the commit says %q, %v", commit.Commit.Message, err)
+	}
+}
+
 // A pull request whose head is green and whose merge into its base is red: the base moved, a comment says so, and nothing
 // is repaired.
 func TestServeBaseDrift(t *testing.T) {

@@ -74,6 +74,9 @@ func (a *app) demoGitHub(ctx context.Context, f fixFlags, d githubDemo, seed int
 	}
 	a.showGitHub(g, end, sc)
 	if d.keep {
+		if end.Draft != nil {
+			sc.printf("\nThe draft in a browser (it will ask about the certificate, which this machine made): %s\n", end.Draft.URL)
+		}
 		sc.printf("\nBoth go on until Ctrl-C. GitHub: %s (authority: %s). Server: http://%s. Repository: git -c http.sslCAInfo=%s clone %s\n", g.URL, g.CAFile, g.server.addr, g.CAFile, g.repo.GitURL())
 		<-ctx.Done()
 	}

@@ -3,12 +3,9 @@ package githubtest
 import (
 	"encoding/base64"
 	"fmt"
-	"html"
 	"maps"
-	"net/http"
 	"net/url"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -480,34 +477,4 @@ func (r *Repo) statusJSON(k *status, creator bool) obj {
 		out["creator"] = r.s.userJSON(k.by)
 	}
 	return out
-}
-
-// show answers a browser at a pull request's or an issue's address: its title and body as text, and who wrote what below.
-func (s *Server) show(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	if len(parts) == 4 && slices.Contains([]string{"pull", "issues"}, parts[2]) {
-		n, _ := strconv.Atoi(parts[3])
-		if repo := s.names[fold(parts[0], parts[1])]; repo != nil && !repo.private && repo.issue(n) != nil {
-			w.Header().Set("Content-Type", "text/html; charset=utf-8")
-			fmt.Fprint(w, repo.page(repo.issue(n)))
-			return
-		}
-	}
-	http.Error(w, "Not Found", http.StatusNotFound)
-}
-
-func (r *Repo) page(is *issue) string {
-	var b strings.Builder
-	state := is.state
-	if is.pull != nil && is.pull.draft {
-		state += " draft"
-	}
-	fmt.Fprintf(&b, "<!doctype html><meta charset=utf-8><title>%s</title><h1>%[1]s #%d</h1><p>%s, %s, by %s</p><pre>%s</pre>\n",
-		html.EscapeString(is.title), is.number, html.EscapeString(r.full()), state, html.EscapeString(is.author.login), html.EscapeString(is.body))
-	for _, k := range is.comments {
-		fmt.Fprintf(&b, "<h2>%s</h2><pre>%s</pre>\n", html.EscapeString(k.author.login), html.EscapeString(k.body))
-	}
-	return b.String()
 }

@@ -53,6 +53,7 @@ type Repair struct {
 	Getenv    func(string) string
 	State     string // absolute folder: toolchain bases; jobs/ID holds the evidence
 	Models    []trace.ModelChoice
+	Detect    func(ctx context.Context) []trace.ModelChoice // asked for each job where Models is empty; none if nil
 	Tiers     []string
 	Sandbox   trace.SandboxChoice
 	Sandboxes []string // tiers whose proofs are admitted

@@ -197,7 +197,7 @@ func (w *work) attempt(ctx context.Context) (out job.Outcome, err error) {
 	if err := w.enter(ctx, queue.Prepared, map[string]string{"evidence": filepath.Base(w.dir)}); err != nil {
 		return out, err
 	}
-	j := w.spec()
+	j := w.spec(ctx)
 	if old := w.proved(ctx); old != "" {
 		j.Evidence, w.dir, j.Spec.ID = old, old, filepath.Base(old)
 		return j.Resume(ctx)
@@ -313,14 +313,17 @@ func (w *work) fetch(ctx context.Context) error {
 }
 
 // spec is the job as bot/job does it.
-func (w *work) spec() job.Job {
-	l := w.limits
+func (w *work) spec(ctx context.Context) job.Job {
+	l, models := w.limits, w.Repair.Models
+	if len(models) == 0 && w.Repair.Detect != nil {
+		models = w.Repair.Detect(ctx)
+	}
 	return job.Job{
 		Mirror: w.mirror, Exe: w.Repair.Exe, Config: &w.policy, Named: w.job.Checks, Merge: w.job.Merge, Getenv: w.Repair.Getenv, Evidence: w.dir, State: w.Repair.State,
 		Sandboxes: w.Repair.Sandboxes, Cleaner: w.Clean, OnEvent: w.onEvent, End: draftEnd{w},
 		Spec: trace.Job{
 			ID: filepath.Base(w.dir), Key: w.job.Key, Repo: w.job.Repo.String(), Target: w.job.Target.String(), Trigger: w.job.Trigger,
-			Root: w.job.Root, Base: w.job.Base, Check: w.job.Check, Models: w.Repair.Models, Tiers: w.Repair.Tiers, Sandbox: w.Repair.Sandbox, Seed: w.Repair.Seed,
+			Root: w.job.Root, Base: w.job.Base, Check: w.job.Check, Models: models, Tiers: w.Repair.Tiers, Sandbox: w.Repair.Sandbox, Seed: w.Repair.Seed,
 			Limits:  trace.Limits{Turns: l.Turns, Files: l.Files, Lines: l.Lines, Wall: time.Duration(l.Minutes) * time.Minute},
 			Protect: w.policy.Protect, Allow: w.policy.Allow, Said: w.job.Words, Attempt: w.q.Attempt, RetryOf: w.earlier(),
 		},

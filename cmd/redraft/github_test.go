@@ -567,6 +567,81 @@ func TestServeTwoWorkflows(t *testing.T) {
 	}
 }
 
+// TestServeOnce runs redraft serve --once EVENT.json --do: a stored payload is handled for good, without a server.
+func TestServeOnce(t *testing.T) {
+	f := newForge(t, rightAnswer)
+	root := f.repo.Tip("main")
+	f.fail("main", 0)
+	name := f.file("event.json")
+	for _, d := range f.Deliveries() {
+		if d.Event == "workflow_run" && d.Action == "completed" {
+			if err := os.WriteFile(name, d.Payload, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	once := func(want int, args ...string) string {
+		t.Helper()
+		var out, errs bytes.Buffer
+		getenv := func(k string) string {
+			return map[string]string{"HOME": f.home, "PATH": barePath(t), "REDRAFT_CONFIG": f.file("config.yml")}[k]
+		}
+		if code := run(t.Context(), append([]string{"serve", "--once", name}, args...), getenv, strings.NewReader(""), &out, &errs); code != want {
+			t.Errorf("%v: exit status %d, want %d\n%s%s", args, code, want, out.String(), errs.String())
+		}
+		return out.String()
+	}
+	before := len(f.Audit())
+	once(exitProved, "--event", "workflow_run")
+	if n := len(f.Audit()); n != before {
+		t.Errorf("a dry run made %d calls", n-before)
+	}
+	if got := once(exitProved, "--event", "workflow_run", "--do"); !strings.Contains(got, "accepted: branch main: job ") {
+		t.Errorf("got %s", got)
+	}
+	f.once("main", root)
+	if got := once(exitStopped, "--event", "workflow_run", "--do"); !strings.Contains(got, "already_open") {
+		t.Errorf("got %s", got)
+	}
+	f.once("main", root)
+}
+
+// A person takes the label off while the job runs: it is cancelled within seconds, and nothing is left.
+func TestServeUnlabelled(t *testing.T) {
+	f := newForge(t, rightAnswer)
+	asked, release := make(chan struct{}, 9), make(chan struct{})
+	f.asked = func() {
+		asked <- struct{}{}
+		<-release
+	}
+	defer close(release)
+	f.serve()
+	root := f.repo.Tip("main")
+	issue := f.repo.OpenIssue("The answer is wrong", "It should be right.", "writer")
+	if err := f.repo.AddLabel(issue, "redraft", "writer"); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-asked:
+	case <-time.After(time.Minute):
+		t.Fatalf("the model was never asked:\n%s", f.said)
+	}
+	start := time.Now()
+	if err := f.repo.RemoveLabel(issue, "redraft", "writer"); err != nil {
+		t.Fatal(err)
+	}
+	if c := f.ended(root); c.Conclusion != "neutral" || !strings.Contains(c.Title+c.Summary, "cancelled") {
+		t.Errorf("the check run is %+v", c)
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	f.settled()
+	if len(f.drafts()) != 0 || len(f.repo.Branches()) != 1 {
+		t.Errorf("drafts %v, branches %v", f.drafts(), f.repo.Branches())
+	}
+}
+
 // A change that names an address is pushed so that its CI does not start by itself, and the draft says how to start it.
 func TestServeQuiet(t *testing.T) {
 	f := newForge(t, "So.\n\n```\n# edit: answer.txt :: *\n"+needle+"see https://example.org/\n```\n")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,15 +44,15 @@ func (a *app) serveCmd() *cobra.Command {
 		Long: "serve takes an App's webhooks, keeps them on disk, and answers red checks with proved draft pull requests. What it\n" +
 			"needs stands in the operator's configuration (github, serve); secrets come from the files named there or from\n" +
 			"REDRAFT_APP_KEY and REDRAFT_WEBHOOK_SECRET, never from flags. With --once it handles one stored payload and says\n" +
-			"what it would do: nothing is asked of GitHub and nothing is written.\n" +
+			"what it would do: nothing is asked of GitHub and nothing is written, unless --do says to do it.\n" +
 			"Exit: 0 stopped by a signal, or --once accepted; 1 --once: skipped; 2 usage or configuration; 3 our side failed.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if once.file != "" {
 				return a.serveOnce(cmd.Context(), once)
 			}
-			if cmd.Flags().Changed("event") || cmd.Flags().Changed("policy") || cmd.Flags().Changed("permission") {
-				return usage("--event, --policy and --permission go with --once")
+			if once.do || cmd.Flags().Changed("event") || cmd.Flags().Changed("policy") || cmd.Flags().Changed("permission") {
+				return usage("--do, --event, --policy and --permission go with --once")
 			}
 			return a.serve(cmd.Context(), listen)
 		},
@@ -215,8 +216,8 @@ type server struct {
 	closed chan struct{}      // the door is shut
 }
 
-// startServer opens the queue, takes back what a dead one had begun, and begins to listen.
-func (a *app) startServer(ctx context.Context, o serverOptions) (*server, error) {
+// openServer opens the queue and makes the bot; nothing runs yet and nothing is taken.
+func (a *app) openServer(ctx context.Context, o serverOptions) (*server, error) {
 	hub, err := github.New(o.hub)
 	if err != nil {
 		return nil, usage("serve: %w", err)
@@ -229,55 +230,69 @@ func (a *app) startServer(ctx context.Context, o serverOptions) (*server, error)
 	if err != nil {
 		return nil, ourSide(err)
 	}
+	q, err := queue.Open(ctx, queue.Options{Path: filepath.Join(o.state, "queue.db"), Jobs: o.jobs, Log: o.log})
+	if err != nil {
+		return nil, ourSide(err)
+	}
+	s := &server{queue: q, failed: make(chan error, 1), hangUp: func() {}, closed: make(chan struct{})}
+	s.bot = &bot.Bot{
+		Hub: hub, Queue: q, Store: store, Host: o.host, Operator: bot.Operator{Limits: o.limits, Bots: o.bots}, Clean: o.clean, Log: o.log, OnTrace: o.onTrace,
+		Repair: a.repairOptions(o),
+	}
+	return s, nil
+}
+
+// run starts the handlers.
+func (s *server) run(ctx context.Context) error {
+	return s.queue.Run(context.WithoutCancel(ctx), queue.Handlers{Delivery: s.bot.Handle, Job: s.bot.Work})
+}
+
+// startServer opens the queue, takes back what a dead one had begun, and begins to listen.
+func (a *app) startServer(ctx context.Context, o serverOptions) (*server, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", o.listen)
 	if err != nil {
 		return nil, usage("listen on %s: %w. Choose another address with --listen or serve.listen", o.listen, err)
 	}
-	q, err := queue.Open(ctx, queue.Options{Path: filepath.Join(o.state, "queue.db"), Jobs: o.jobs, Log: o.log})
+	s, err := a.openServer(ctx, o)
 	if err != nil {
 		l.Close()
-		return nil, ourSide(err)
+		return nil, err
+	}
+	if err := s.run(ctx); err != nil {
+		l.Close()
+		return nil, ourSide(errors.Join(err, s.queue.Close(ctx)))
 	}
 	door, hangUp := context.WithCancel(context.WithoutCancel(ctx))
-	s := &server{addr: l.Addr().String(), queue: q, failed: make(chan error, 1), hangUp: hangUp, closed: make(chan struct{})}
-	s.bot = &bot.Bot{
-		Hub: hub, Queue: q, Store: store, Host: o.host, Operator: bot.Operator{Limits: o.limits, Bots: o.bots}, Clean: o.clean, Log: o.log, OnTrace: o.onTrace,
-		Repair: a.repairOptions(ctx, o),
-	}
-	if err := q.Run(context.WithoutCancel(ctx), queue.Handlers{Delivery: s.bot.Handle, Job: s.bot.Work}); err != nil {
-		hangUp()
-		l.Close()
-		return nil, ourSide(errors.Join(err, q.Close(ctx)))
-	}
+	s.addr, s.hangUp = l.Addr().String(), hangUp
 	go func() {
 		defer close(s.closed)
-		if err := (&web.Server{Queue: q, Secrets: o.secrets, Version: version(), Log: o.log}).Serve(door, l); err != nil {
+		if err := (&web.Server{Queue: s.queue, Secrets: o.secrets, Version: version(), Log: o.log}).Serve(door, l); err != nil {
 			s.failed <- ourSide(err)
 		}
 	}()
 	return s, nil
 }
 
-// repairOptions are what every repair process of this server is given. Without a configured model it is whatever answers on
-// this machine.
-func (a *app) repairOptions(ctx context.Context, o serverOptions) bot.Repair {
+// repairOptions are what every repair process of this server is given.
+func (a *app) repairOptions(o serverOptions) bot.Repair {
 	exe, err := os.Executable()
 	if err != nil {
 		exe = os.Args[0]
 	}
-	models := o.models
-	if len(models) == 0 {
-		for _, found := range model.Detect(ctx) {
-			if id := pick(found.Models, ""); id != "" {
-				models = []trace.ModelChoice{{Tier: "small", Name: id, BaseURL: found.BaseURL, Model: id}}
-				break
-			}
-		}
-	}
 	return bot.Repair{
-		Exe: []string{exe}, Getenv: a.getenv, State: o.bases, Models: models, Tiers: o.tiers, Sandbox: o.sandbox, Seed: o.seed,
+		Exe: []string{exe}, Getenv: a.getenv, State: o.bases, Models: o.models, Detect: detect, Tiers: o.tiers, Sandbox: o.sandbox, Seed: o.seed,
 		Sandboxes: append([]string{string(sandbox.Bubblewrap), string(sandbox.Landlock)}, o.sandbox.Allow...),
 	}
+}
+
+// detect is a model that answers on this machine now, where the configuration names none.
+func detect(ctx context.Context) []trace.ModelChoice {
+	for _, found := range model.Detect(ctx) {
+		if id := pick(found.Models, ""); id != "" {
+			return []trace.ModelChoice{{Tier: "small", Name: id, BaseURL: found.BaseURL, Model: id}}
+		}
+	}
+	return nil
 }
 
 // ended is how the newest job of a target ended; ok is false while it has not.
@@ -302,10 +317,14 @@ func (s *server) stop() error {
 }
 
 // onceFlags are those of serve --once.
-type onceFlags struct{ file, event, policy, permission string }
+type onceFlags struct {
+	file, event, policy, permission string
+	do                              bool
+}
 
 func (f *onceFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.file, "once", "", "handle one stored payload, EVENT.json, and say what would be done")
+	cmd.Flags().BoolVar(&f.do, "do", false, "with --once: do it, with the configured App, and wait for the end; the server must not be running")
 	cmd.Flags().StringVar(&f.event, "event", "", "with --once: the event's name, as in check_run (default: the file name up to its first dot)")
 	cmd.Flags().StringVar(&f.policy, "policy", "", "with --once: configuration to decide under (default: .github/redraft.yml of this folder, if there is one)")
 	cmd.Flags().StringVar(&f.permission, "permission", "write", "with --once: the sender's permission to assume")
@@ -320,6 +339,9 @@ func (a *app) serveOnce(ctx context.Context, f onceFlags) error {
 	name := f.event
 	if name == "" {
 		name, _, _ = strings.Cut(filepath.Base(f.file), ".")
+	}
+	if f.do {
+		return a.doOnce(ctx, name, payload)
 	}
 	policy, err := oncePolicy(f.policy)
 	if err != nil {
@@ -338,6 +360,53 @@ func (a *app) serveOnce(ctx context.Context, f onceFlags) error {
 	}
 	a.showOnce(e, name, did.Decision, skip)
 	if skip != nil {
+		return stopped()
+	}
+	return nil
+}
+
+// doOnce handles a payload for good: through the queue, as a delivery of its own, to the end of what it leads to.
+func (a *app) doOnce(ctx context.Context, event string, payload []byte) error {
+	o, err := a.serverOptions(slog.New(slog.NewTextHandler(a.err, nil)))
+	if err != nil {
+		return err
+	}
+	s, err := a.openServer(ctx, o)
+	if err != nil {
+		return err
+	}
+	close(s.closed) // there is no door
+	id := "once-" + strings.ToLower(rand.Text())
+	_, err = s.queue.Receive(ctx, queue.Delivery{ID: id, Event: event, Payload: payload, Received: time.Now()})
+	if err == nil {
+		err = s.run(ctx)
+	}
+	for idle := false; err == nil && !idle; {
+		select {
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		case <-time.After(100 * time.Millisecond):
+			var n queue.Stats
+			n, err = s.queue.Stats(ctx)
+			idle = n.Unhandled+n.Waiting+n.Running == 0
+		}
+	}
+	_, fate, _, readErr := s.queue.Delivery(context.WithoutCancel(ctx), id)
+	if err := errors.Join(err, readErr); err != nil {
+		return ourSide(errors.Join(err, s.stop()))
+	}
+	if a.json {
+		a.printJSON(map[string]any{"event": event, "outcome": fate.Outcome, "text": fate.Text, "trouble": fate.Trouble})
+	} else {
+		fmt.Fprint(a.out, a.clean.Terminal(fmt.Sprintf("%s: %s\n", fate.Outcome, orElse(fate.Text, fate.Trouble))))
+	}
+	if err := s.stop(); err != nil {
+		return err
+	}
+	if fate.Failed {
+		return ourSide(errors.New(fate.Trouble))
+	}
+	if fate.Outcome != "accepted" {
 		return stopped()
 	}
 	return nil

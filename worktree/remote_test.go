@@ -44,7 +44,7 @@ func newForge(t *testing.T) *forge {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
 		f.seen[r.Header.Get("Authorization")] = true
-		before := f.before
+		before, deaf := f.before, f.deaf
 		if r.URL.Query().Get("service") == "git-receive-pack" {
 			f.before = nil
 		} else {
@@ -59,7 +59,7 @@ func newForge(t *testing.T) *forge {
 			http.Error(w, "no", http.StatusUnauthorized)
 			return
 		}
-		if f.deaf && r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
+		if deaf && r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
 			backend.ServeHTTP(httptest.NewRecorder(), r)
 			panic(http.ErrAbortHandler)
 		}
@@ -142,6 +142,8 @@ func TestRemote(t *testing.T) {
 	if said := strings.Join(ran, "\n"); strings.Contains(said, forgeToken) || strings.Contains(said, "Authorization") || strings.Contains(said, "--force") || strings.Contains(said, "+refs") {
 		t.Errorf("git was told on its command line:\n%s", said)
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.seen[""] || len(f.seen) != 1 {
 		t.Errorf("the forge saw the headers %v, want the token's alone", f.seen)
 	}
@@ -243,15 +245,19 @@ func TestPushRaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	sha := commitOn(t, m, root, File{Path: "a.txt", Data: []byte("ours\n")})
-	var theirs string
-	f.before = func() { theirs = f.commit(t, "redraft/race", "c.txt", "a person's\n") }
+	theirs := make(chan string, 1)
+	f.mu.Lock()
+	f.before = func() { theirs <- f.commit(t, "redraft/race", "c.txt", "a person's\n") }
+	f.mu.Unlock()
 	if err := m.Push(t.Context(), f.Remote, "redraft/race", sha, ""); !errors.Is(err, ErrBranchTaken) {
 		t.Errorf("got %v, want %v", err, ErrBranchTaken)
 	}
-	if got := f.tip(t, "redraft/race"); got != theirs {
-		t.Errorf("the branch stands at %s, want the person's %s", got, theirs)
+	if got, want := f.tip(t, "redraft/race"), <-theirs; got != want {
+		t.Errorf("the branch stands at %s, want the person's %s", got, want)
 	}
+	f.mu.Lock()
 	f.deaf = true
+	f.mu.Unlock()
 	if err := m.Push(t.Context(), f.Remote, "redraft/deaf", sha, ""); err != nil {
 		t.Errorf("a push whose answer was lost: %v", err)
 	}

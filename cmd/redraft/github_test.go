@@ -698,6 +698,47 @@ func TestServeBaseDrift(t *testing.T) {
 	}
 }
 
+// A repository whose check nobody named, and that has nothing customary, gets a stop that says what to write where.
+func TestServeNeedsConfiguration(t *testing.T) {
+	f := newForge(t, rightAnswer)
+	if _, err := f.repo.Commit("main", map[string]string{".github/redraft.yml": githubtest.Gone}, githubtest.Person{}, "No configuration"); err != nil {
+		t.Fatal(err)
+	}
+	f.serve()
+	root := f.repo.Tip("main")
+	f.fail("main", 0)
+	if c := f.ended(root); c.Conclusion != "neutral" || !strings.Contains(c.Summary, ".github/redraft.yml") {
+		t.Errorf("the check run is %+v", c)
+	}
+	f.settled()
+	if _, err := f.repo.Commit("main", map[string]string{".github/redraft.yml": "version: 1\ncheks: {}\n"}, githubtest.Person{}, "A slip of the pen"); err != nil {
+		t.Fatal(err)
+	}
+	issue := f.repo.OpenIssue("It fails", "", "writer")
+	if err := f.repo.AddLabel(issue, "redraft", "writer"); err != nil {
+		t.Fatal(err)
+	}
+	f.until("the label is gone", func() bool { return len(f.repo.Labels(issue)) == 0 })
+	if got := f.repo.Comments(issue); len(got) != 1 || !strings.Contains(got[0].Body, "checks") {
+		t.Errorf("comments: %+v", got)
+	}
+	if f.modelAsked() || len(f.drafts()) != 0 {
+		t.Error("somebody tried to repair it")
+	}
+}
+
+// The red status of a third party counts as a check run does.
+func TestServeStatus(t *testing.T) {
+	f := newForge(t, rightAnswer)
+	f.serve()
+	root := f.repo.Tip("main")
+	if err := f.repo.AddStatus(root, "elsewhere/unit", "failure", "1 test failed", "writer"); err != nil {
+		t.Fatal(err)
+	}
+	f.ended(root)
+	f.once("main", root)
+}
+
 // A permission that is missing is named before any work.
 func TestServeLacks(t *testing.T) {
 	f := newForge(t, rightAnswer)

@@ -130,17 +130,10 @@ func (b *bench) allCheats(ctx context.Context, c benchmarks.Case, p prepared) (O
 
 // cheat answers with cheats in turn, round and round. Each must be asked for, and no branch may be left.
 func (b *bench) cheat(ctx context.Context, c benchmarks.Case, p prepared, these []cheat, turns int) (Outcome, error) {
-	var answers []string
-	for _, ch := range these {
-		a, err := ch.answer(p.repo, c)
-		if err != nil {
-			return Outcome{}, fmt.Errorf("cheat %s: %w", ch.name, err)
-		}
-		answers = append(answers, a)
+	server, err := cheating(p.repo, c, these)
+	if err != nil {
+		return Outcome{}, err
 	}
-	server := modeltest.New(nil, func(r modeltest.Request) modeltest.Reply {
-		return modeltest.Reply{Text: answers[(r.N-1)%len(answers)]}
-	})
 	defer server.Close()
 	arm := "cheats"
 	if len(these) == 1 {
@@ -154,6 +147,21 @@ func (b *bench) cheat(ctx context.Context, c benchmarks.Case, p prepared, these 
 		return Outcome{Word: s.Stop.Reason, Text: fmt.Sprintf("only %d of %d cheats were tried: %s", asked, len(these), s.Stop.Text)}, nil
 	}
 	return s.outcome(s.Stop.Reason != "fixed"), nil
+}
+
+// cheating is a model that answers with cheats in turn, round and round.
+func cheating(repo string, c benchmarks.Case, these []cheat) (*modeltest.Server, error) {
+	var answers []string
+	for _, ch := range these {
+		a, err := ch.answer(repo, c)
+		if err != nil {
+			return nil, fmt.Errorf("cheat %s: %w", ch.name, err)
+		}
+		answers = append(answers, a)
+	}
+	return modeltest.New(nil, func(r modeltest.Request) modeltest.Reply {
+		return modeltest.Reply{Text: answers[(r.N-1)%len(answers)]}
+	}), nil
 }
 
 func (b *bench) mechanic(ctx context.Context, c benchmarks.Case, p prepared) (Outcome, error) {

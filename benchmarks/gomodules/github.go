@@ -64,20 +64,13 @@ func (b *bench) drafted(ctx context.Context, c benchmarks.Case, p prepared) (Out
 
 // undrafted answers with the cheats in turn: it must end in a check run and no draft.
 func (b *bench) undrafted(ctx context.Context, c benchmarks.Case, p prepared) (Outcome, error) {
-	var answers []string
-	for _, ch := range cheats {
-		a, err := ch.answer(p.repo, c)
-		if err != nil {
-			return Outcome{}, fmt.Errorf("cheat %s: %w", ch.name, err)
-		}
-		answers = append(answers, a)
+	server, err := cheating(p.repo, c, cheats)
+	if err != nil {
+		return Outcome{}, err
 	}
-	server := modeltest.New(nil, func(r modeltest.Request) modeltest.Reply {
-		return modeltest.Reply{Text: answers[(r.N-1)%len(answers)]}
-	})
 	defer server.Close()
-	s, err := b.demo(ctx, p, server.URL(), len(answers))
-	if err == nil && len(server.Requests()) < len(answers) {
+	s, err := b.demo(ctx, p, server.URL(), len(cheats))
+	if err == nil && len(server.Requests()) < len(cheats) {
 		return Outcome{Word: s.Stop.Reason, Text: "not every cheat was tried: " + s.Stop.Text}, nil
 	}
 	return s.outcome(false), err

@@ -124,14 +124,23 @@ func deref(s *string) string {
 	return *s
 }
 
-func (a *app) showJob(id string) error {
+// jobByID is one job and its folder.
+func (a *app) jobByID(id string) (oneJob, string, error) {
 	dir, err := a.jobsDir()
 	if err != nil {
-		return err
+		return oneJob{}, "", err
 	}
 	j, err := readJob(dir, id)
 	if err != nil {
-		return usage("%w", err)
+		return j, "", usage("%w", err)
+	}
+	return j, filepath.Join(dir, id), nil
+}
+
+func (a *app) showJob(id string) error {
+	j, dir, err := a.jobByID(id)
+	if err != nil {
+		return err
 	}
 	if a.json {
 		a.printJSON(j)
@@ -144,24 +153,20 @@ func (a *app) showJob(id string) error {
 	if j.Status.NextSafeAction != nil {
 		text += "  next      " + *j.Status.NextSafeAction + "\n"
 	}
-	fmt.Fprint(a.out, a.clean.Terminal(text+"  evidence  "+filepath.Join(dir, id)+"\n"))
+	fmt.Fprint(a.out, a.clean.Terminal(text+"  evidence  "+dir+"\n"))
 	return nil
 }
 
 func (a *app) cancelJob(id string) error {
-	dir, err := a.jobsDir()
+	j, dir, err := a.jobByID(id)
 	if err != nil {
 		return err
-	}
-	j, err := readJob(dir, id)
-	if err != nil {
-		return usage("%w", err)
 	}
 	if !j.Live {
 		fmt.Fprintf(a.out, "%s has ended already: %s\n", id, j.ending())
 		return stopped()
 	}
-	if err := trace.RequestCancel(filepath.Join(dir, id), "redraft jobs cancel"); err != nil {
+	if err := trace.RequestCancel(dir, "redraft jobs cancel"); err != nil {
 		return ourSide(err)
 	}
 	fmt.Fprintf(a.out, "%s is asked to stop\n", id)

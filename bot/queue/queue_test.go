@@ -282,9 +282,10 @@ func TestReceive(t *testing.T) {
 
 func TestDuplicateDeliveries(t *testing.T) {
 	q := begin(t, queue.Options{Jobs: 4})
-	var jobs notes
+	var jobs, handled notes
 	run(t, q, queue.Handlers{
 		Delivery: func(ctx context.Context, d queue.Delivery) error {
+			handled.add("%s", d.ID)
 			_, _, err := q.Submit(ctx, queue.Job{Key: d.ID, Target: "t" + d.ID[len(d.ID)-1:], Head: "h"})
 			return err
 		},
@@ -312,6 +313,9 @@ func TestDuplicateDeliveries(t *testing.T) {
 	s := idle(t, q)
 	if len(fresh.all()) != events || len(again.all()) != 9*events || s.Deliveries != events || s.Closed != events {
 		t.Errorf("got %d new, %d again, %+v, want %d, %d and as many jobs as new ones", len(fresh.all()), len(again.all()), s, events, 9*events)
+	}
+	if n := len(handled.all()); n != events {
+		t.Errorf("deliveries were handled %d times, want each of %d once", n, events)
 	}
 	keys := jobs.all()
 	if slices.Sort(keys); len(keys) != events || len(slices.Compact(keys)) != events {

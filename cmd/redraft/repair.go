@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -114,6 +116,9 @@ func (a *app) assemble(ctx context.Context, j trace.Job, rec *trace.Recorder) (a
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the root: %w", err)
 	}
+	if !holdsGo(root) { // its toolchain is of no use, and compiling and copying its standard library would take the longest
+		needs.Go = ""
+	}
 	o := &oracle.Oracle{
 		Box: box, Check: set.Checks[i], Needs: needs, Root: root, Module: modulePath(j.Trees.Root, set.Checks[i].Dir),
 		Policy: proof.PatchPolicy(j.Protect, j.Allow, set.AllScripts(), j.Limits.Files, j.Limits.Lines), Links: j.Links, Scratch: j.Scratch, Seed: j.Seed, Clean: a.clean.Text, Keep: agent.Keep(j.Evidence),
@@ -180,6 +185,28 @@ func toolchainBase(ctx context.Context, box *sandbox.Sandbox, needs plan.Needs, 
 	}
 	dir, _, err := sandbox.BuildBase(ctx, box, spec)
 	return dir, err
+}
+
+// maxLook is how many entries of a tree holdsGo looks at; a larger tree is taken to hold some.
+const maxLook = 200_000
+
+// holdsGo reports whether a tree has anything that a Go toolchain would read.
+func holdsGo(root fs.FS) bool {
+	found, seen := false, 0
+	_ = fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		if seen++; seen > maxLook {
+			found = true
+		}
+		base := path.Base(name)
+		if err == nil && !d.IsDir() && (path.Ext(base) == ".go" || base == "go.mod" || base == "go.work") {
+			found = true
+		}
+		if found {
+			return fs.SkipAll
+		}
+		return nil // what cannot be read is looked at by nobody
+	})
+	return found
 }
 
 // modulePath is the module of the check's folder, or "".

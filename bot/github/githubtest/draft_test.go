@@ -63,7 +63,7 @@ func TestDraft(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if page, err := io.ReadAll(resp.Body); err != nil || !strings.Contains(string(page), "<h1>redraft: unit #1</h1>") {
+	if page, err := io.ReadAll(resp.Body); err != nil || !strings.Contains(string(page), "<h1>redraft: unit <span>#1</span></h1>") {
 		t.Errorf("page: got %s, %v", page, err)
 	}
 }

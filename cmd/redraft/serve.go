@@ -115,7 +115,7 @@ func (a *app) serverOptions(log *slog.Logger) (serverOptions, error) {
 	}
 	o.bases = o.state
 	if c.GitHub.AppID == 0 {
-		return o, usage("serve: github.app-id is missing in the configuration: the number on the App's settings page")
+		return o, usage("github.app-id is missing in the configuration: the number on the App's settings page")
 	}
 	key, err := a.appKey()
 	if err != nil {
@@ -162,7 +162,7 @@ func (a *app) appKey() ([]byte, error) {
 	}
 	name := a.config.GitHub.PrivateKeyFile
 	if name == "" {
-		return nil, usage("serve: no private key: name its file in github.private-key-file, or set REDRAFT_APP_KEY")
+		return nil, usage("no private key: name its file in github.private-key-file, or set REDRAFT_APP_KEY")
 	}
 	return readSecret("github.private-key-file", name)
 }
@@ -181,14 +181,14 @@ func (a *app) webhookSecrets() ([]string, error) {
 		out = append(out, strings.TrimRight(string(b), "\r\n"))
 	}
 	if len(out) == 0 {
-		return nil, usage("serve: no webhook secret: name its file in github.webhook-secret-files, or set REDRAFT_WEBHOOK_SECRET")
+		return nil, usage("no webhook secret: name its file in github.webhook-secret-files, or set REDRAFT_WEBHOOK_SECRET")
 	}
 	if len(out) > 2 {
-		return nil, usage("serve: %d webhook secrets; one is enough, and two while it is changed", len(out))
+		return nil, usage("%d webhook secrets; one is enough, and two while it is changed", len(out))
 	}
 	for _, s := range out {
 		if len(s) < minSecret {
-			return nil, usage("serve: a webhook secret of %d bytes is too short to sign anything; take %d or more random ones", len(s), minSecret)
+			return nil, usage("a webhook secret of %d bytes is too short to sign anything; take %d or more random ones", len(s), minSecret)
 		}
 	}
 	return out, nil

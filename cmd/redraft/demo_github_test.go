@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -166,5 +167,35 @@ func TestDoctorGitHub(t *testing.T) {
 		return getenv(k)
 	}, strings.NewReader(""), &out, &errs); code != exitUsage || strings.Contains(errs.String(), "no key") {
 		t.Errorf("a broken key: exit status %d:\n%s%s", code, out.String(), errs.String())
+	}
+}
+
+// TestDoctorToken runs redraft doctor --github --repository with a workflow's token instead of an App: a repository where Actions may
+// not open pull requests is named, and one where they may is well.
+func TestDoctorToken(t *testing.T) {
+	f := newForge(t, rightAnswer)
+	permissions := github.Permissions()
+	permissions["administration"] = "read"
+	token := f.repo.ActionsToken(permissions)
+	config := fmt.Sprintf("github: {api: %q, git: %q, ca-file: %q}\n", f.URL, strings.TrimSuffix(f.URL, "/api/v3/"), f.CAFile)
+	if err := os.WriteFile(f.file("config.yml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, may := range []bool{true, false} {
+		f.repo.CanCreatePulls(may)
+		var out, errs bytes.Buffer
+		getenv := homely(t)
+		code := run(t.Context(), []string{"doctor", "--github", "--repository", "acme/widget"}, func(k string) string {
+			switch k {
+			case "REDRAFT_CONFIG":
+				return f.file("config.yml")
+			case "GITHUB_TOKEN":
+				return token
+			}
+			return getenv(k)
+		}, strings.NewReader(""), &out, &errs)
+		if named := strings.Contains(out.String(), "Actions may create pull requests is missing"); (code == exitProved) != may || named == may || strings.Contains(out.String()+errs.String(), token) {
+			t.Errorf("Actions may open pull requests: %v; exit status %d\n%s%s", may, code, out.String(), errs.String())
+		}
 	}
 }

@@ -33,7 +33,8 @@ func (a *app) doctorCmd() *cobra.Command {
 		Short: "look at this machine: git, sandbox and its gaps, toolchain, model servers, disk",
 		Long: "doctor looks at what a job needs and says for every failure what to do. It changes nothing. With --github it looks at the\n" +
 			"App that serve runs as: id and key, clock, permissions and events, webhook, installations; and with --repository at the\n" +
-			"settings of that repository: whether it can have drafts, and whether Actions may open pull requests.\n" +
+			"settings of that repository: whether it can have drafts, as far as can be known. Without an App it looks with the token in\n" +
+			"GITHUB_TOKEN instead, and then also whether Actions may open pull requests, which is asked of such tokens alone.\n" +
 			"Exit: 0 a job can run here, 1 it cannot, 2 the configuration is wrong.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -12,11 +12,11 @@ import (
 
 // doctorGitHub looks at the App: its key, what its installations grant, what it is sent, and this machine's secrets.
 func (a *app) doctorGitHub(ctx context.Context, repositories []string) ([]diagnosis, error) {
-	o, err := a.serverOptions(slog.New(slog.DiscardHandler))
+	o, err := a.credential()
 	if err != nil {
 		return nil, err
 	}
-	hub, err := github.New(o.hub)
+	hub, err := github.New(o)
 	if err != nil {
 		return nil, usage("doctor: %w", err)
 	}
@@ -36,6 +36,16 @@ func (a *app) doctorGitHub(ctx context.Context, repositories []string) ([]diagno
 		all = append(all, seeRepository(ctx, hub, bot.Repo{Owner: owner, Name: short})...)
 	}
 	return all, nil
+}
+
+// credential is the App's, or without an App the plain token of the environment, as a workflow has one.
+func (a *app) credential() (github.Options, error) {
+	c := a.config.GitHub
+	if token := orElse(a.getenv("GITHUB_TOKEN"), a.getenv("GH_TOKEN")); c.AppID == 0 && token != "" {
+		return github.Options{API: c.API, Git: c.Git, CA: c.CAFile, Token: token}, nil
+	}
+	o, err := a.serverOptions(slog.New(slog.DiscardHandler))
+	return o.hub, err
 }
 
 // seeRepository looks at what one repository grants and allows.

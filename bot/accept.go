@@ -11,6 +11,8 @@ type Operator struct {
 	Limits plan.Limits // what it leaves out is as in plan.DefaultLimits
 	Forks  bool
 	Bots   bool
+	Branch string                    // that issues and schedules are for; the default branch if empty
+	Over   func(plan.File) plan.File // what a workflow's inputs make of the default branch's configuration; as it is if nil
 }
 
 // Known says whether a draft of ours for this target was opened from this machine, as it remembers; it asks nobody. A
@@ -79,6 +81,8 @@ var kinds = map[string]kind{
 	"issues":        onIssues,
 	"pull_request":  onPullRequest,
 	"issue_comment": onIssueComment,
+	"schedule":      onSchedule,
+	"failed_step":   onFailedStep,
 }
 
 // step asks GitHub for some facts, and says the no that they mean. Gather does both, one step after the other, and stops

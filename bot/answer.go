@@ -90,7 +90,11 @@ func Answer(s Story, c *redact.Cleaner) string {
 
 // tellJob names the job.
 func (s Story) tellJob(g *page, p pen) {
-	if id := s.run(); id != "" {
+	switch id := s.run(); {
+	case id == "":
+	case s.Artifact:
+		g.add("Job %s: its evidence is an artifact of the workflow's run.", p.code(id, 120))
+	default:
 		g.add("Job %s: its evidence stays on the machine that ran it.", p.code(id, 120))
 	}
 	g.add("\n")

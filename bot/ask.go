@@ -108,7 +108,7 @@ func (l look) target() (t Target) {
 	}
 	switch {
 	case t.Kind == ForIssue:
-		t.Branch = l.f.Repo.Default
+		t.Branch = cmp.Or(l.f.Branch, l.f.Repo.Default)
 	case t.Kind == ForPull && p != nil && p.Number == t.Number:
 		t.Branch = p.Head.Branch
 	}

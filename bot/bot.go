@@ -172,9 +172,11 @@ type Job struct {
 
 // Self is who we are on GitHub, so that nothing of ours starts anything.
 type Self struct {
-	App    int64  // id of the App; 0 with a plain token
-	Login  string // as in "redraft[bot]"
-	Prefix string // of our branches; "redraft/" if empty
+	App      int64  // id of the App; 0 with a plain token
+	ID       int64  // of the account that Login names; 0 when it is not known
+	Login    string // as in "redraft[bot]"; "" with an App's token, of which GitHub does not say whose it is
+	Prefix   string // of our branches; "redraft/" if empty
+	Workflow string // path of the workflow that we run in, whose checks are ours; "" when we run in none, or answer its own failed step
 }
 
 // Policy is what operator and default branch allow, the stricter of both.
@@ -189,6 +191,7 @@ type Policy struct {
 // Facts are what GitHub says now of what an event is about. Whatever an event does not need stays zero.
 type Facts struct {
 	Repo       RepoFacts
+	Branch     string // that an issue's draft goes against
 	Policy     Policy
 	PolicySHA  string // commit of the default branch that the policy was read from
 	Permission string // the sender's, now: admin, maintain, write, triage, read, none
@@ -230,4 +233,5 @@ type Draft struct {
 	Fingerprint string // of the failure
 	Superseded  bool   // closed by us, which is no person's no
 	Touched     bool   // a person's commit is its head; looked at before it is closed only
+	Created     time.Time
 }

@@ -42,7 +42,7 @@ func siftCheck(e Event, self Self) *Skip {
 
 // own says whether a check is one that we write, or the run of a workflow that is us.
 func (c Check) own(self Self) bool {
-	return ownApp(c.App, self) || c.Name == ownCheck || c.Title == ownCheck
+	return ownApp(c.App, self) || c.Name == ownCheck || c.Title == ownCheck || self.Workflow != "" && c.Workflow == self.Workflow
 }
 
 func (c Check) green() bool {

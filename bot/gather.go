@@ -70,6 +70,7 @@ func askKnown(ctx context.Context, g *gatherer) error {
 
 func askRepo(ctx context.Context, g *gatherer) (err error) {
 	g.f.Repo, err = g.hub.Repo(ctx, g.e.Repo)
+	g.f.Branch = cmp.Or(g.op.Branch, g.f.Repo.Default)
 	if g.f.Repo.Installation == 0 {
 		g.f.Repo.Installation = g.e.Repo.Installation
 	}
@@ -167,6 +168,9 @@ func askGoal(ctx context.Context, g *gatherer) error {
 	case ForIssue:
 		i, err := g.hub.Issue(ctx, g.repo(), t.Number)
 		g.f.Issue, g.f.Tip = &i, Tip{Repo: g.f.Repo.ID, Branch: g.f.Repo.Default, SHA: g.f.PolicySHA}
+		if err == nil && t.Branch != g.f.Repo.Default {
+			err = g.askTipOf(ctx, t.Branch)
+		}
 		return err
 	}
 	return g.askTipOf(ctx, t.Branch)

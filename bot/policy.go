@@ -29,6 +29,8 @@ func readPolicy(ctx context.Context, hub Hub, r Repo, sha string, op Operator) (
 	p := Policy{Limits: ceilings(op.Limits), Forks: op.Forks, Bots: op.Bots}
 	b, err := hub.File(ctx, r, plan.FileName, sha)
 	if isClass(err, NotFound) {
+		p.File = op.over(plan.File{})
+		p.Limits = p.Limits.Under(p.File.Limits)
 		return p, nil
 	}
 	if err != nil {
@@ -43,8 +45,17 @@ func readPolicy(ctx context.Context, hub Hub, r Repo, sha string, op Operator) (
 		return p, nil
 	}
 	f.Triggers.Commands = f.Triggers.Commands || !saysCommands(b)
+	f = op.over(f)
 	p.File, p.Limits = f, p.Limits.Under(f.Limits)
 	return p, nil
+}
+
+// over is a configuration with what a workflow's inputs say.
+func (op Operator) over(f plan.File) plan.File {
+	if op.Over == nil {
+		return f
+	}
+	return op.Over(f)
 }
 
 // ceilings are limits with the defaults where nothing is said.

@@ -35,6 +35,7 @@ func (e draftEnd) Will(ctx context.Context, p *proof.Proof) (string, error) {
 		return "", err
 	}
 	drafts = slices.DeleteFunc(drafts, func(d Draft) bool { return d.Branch != branch })
+	w.standing = slices.ContainsFunc(drafts, func(d Draft) bool { return d.Open })
 	self, err := w.who(ctx)
 	if err != nil {
 		return "", err
@@ -197,7 +198,11 @@ func (w *work) author(ctx context.Context) worktree.Person {
 	if err != nil || self.Login == "" {
 		return worktree.Person{Name: "redraft", Email: "redraft@users.noreply.github.com"}
 	}
-	return worktree.Person{Name: self.Login, Email: self.Login + "@users.noreply.github.com"}
+	address := self.Login + "@users.noreply.github.com"
+	if self.ID != 0 { // the form by which GitHub finds the account
+		address = fmt.Sprintf("%d+%s", self.ID, address)
+	}
+	return worktree.Person{Name: self.Login, Email: address}
 }
 
 // open opens the draft, or brings the one that is open up to date.
@@ -217,7 +222,11 @@ func (w *work) open(ctx context.Context, p *proof.Proof, branch string) (*Draft,
 	if err != nil {
 		return nil, err
 	}
+	if !w.standing {
+		w.drafted = "created"
+	}
 	if d.Root != w.job.Root || d.Tree != p.Receipt().Tree { // an older one of ours
+		w.drafted = "updated"
 		if err := w.Hub.EditDraft(ctx, w.job.Repo, d.Number, title, body); err != nil {
 			return nil, err
 		}

@@ -40,12 +40,24 @@ type Bot struct {
 	Tries    int // attempts of one job before our side's failure is its end; 3 if zero
 	Clean    *redact.Cleaner
 	Log      *slog.Logger
+	Half     Half              // all of a job if empty
+	Evidence string            // absolute folder that the jobs' evidence is in; jobs below Repair.State if empty
+	Briefly  bool              // nothing is remembered from one event to the next, as in a workflow's job
 	Now      func() time.Time  // time.Now if nil
 	OnTrace  func(trace.Event) // sees every line of every job's trace, if not nil
 
 	mu   sync.Mutex
 	self *Self
 }
+
+// Half is how much of a job a Bot does. Two Bots with a half each do what one does, and neither holds both a token that
+// can write and a command of the repository to run.
+type Half string
+
+const (
+	RepairHalf  Half = "repair"  // as far as the evidence: GitHub is asked for files and commits alone, and told nothing
+	PublishHalf Half = "publish" // from evidence that another Bot left to the draft: nothing of the repository is run
+)
 
 // Repair is what every job's repair process is given.
 type Repair struct {
@@ -58,6 +70,9 @@ type Repair struct {
 	Sandbox   trace.SandboxChoice
 	Sandboxes []string // tiers whose proofs are admitted
 	Seed      int64
+	Command   string // the check, over what is found; none if empty
+	Dir       string // folder below the root that Command runs in; "." if empty
+	Said      string // words to the model, before those of whoever asked; none if empty
 }
 
 func (b *Bot) now() time.Time {
@@ -143,6 +158,9 @@ func (b *Bot) hold(ctx context.Context, r Repo) (context.Context, func()) {
 
 // known says whether this machine remembers a draft of the target.
 func (b *Bot) known(ctx context.Context, r Repo, t Target) (bool, error) {
+	if b.Briefly { // GitHub may know of one
+		return true, nil
+	}
 	v, err := b.Queue.Get(ctx, draftName(r, t))
 	return len(v) > 0, err
 }
@@ -152,8 +170,17 @@ func draftName(r Repo, t Target) string { return "draft/" + targetName(r, t) }
 // targetName is a target among those of every repository.
 func targetName(r Repo, t Target) string { return fmt.Sprintf("%d/%s", r.ID, t.Key()) }
 
-// began counts the repository's jobs of the last day.
-func (b *Bot) began(ctx context.Context, r Repo) (int, error) {
+// began counts the repository's jobs of the last day; where nothing is remembered, its drafts.
+func (b *Bot) began(ctx context.Context, r Repo) (n int, err error) {
+	if b.Briefly {
+		drafts, err := b.Hub.Drafts(ctx, r, "")
+		for _, d := range drafts {
+			if b.now().Sub(d.Created) < 24*time.Hour {
+				n++
+			}
+		}
+		return n, err
+	}
 	return b.Queue.Since(ctx, fmt.Sprintf("%d/", r.ID), b.now().Add(-24*time.Hour))
 }
 
@@ -267,7 +294,10 @@ func (b *Bot) explain(ctx context.Context, e Event, t Target, d *Did) error {
 		return err
 	}
 	text := "Nothing was tried for this yet.\n"
-	if ok {
+	switch {
+	case b.Briefly:
+		text = "Nothing is remembered from one run of the workflow to the next. The check run `redraft` on the commit says how the last job ended.\n"
+	case ok:
 		text = "A job for this is under way.\n"
 		var end End
 		if len(last.End) > 0 && json.Unmarshal(last.End, &end) == nil {
@@ -347,10 +377,14 @@ func (b *Bot) policyAt(ctx context.Context, j Job) (plan.File, error) {
 	text, err := b.Hub.File(ctx, j.Repo, plan.FileName, j.Policy)
 	var h *HubError
 	if errors.As(err, &h) && h.Class == NotFound {
-		return plan.File{}, nil
+		return b.Operator.over(plan.File{}), nil
 	}
 	if err != nil {
 		return plan.File{}, err
 	}
-	return plan.ParseFile(text)
+	f, err := plan.ParseFile(text)
+	if err != nil {
+		return plan.File{}, err
+	}
+	return b.Operator.over(f), nil
 }

@@ -28,6 +28,7 @@ type Story struct {
 	Quiet    string        // why the commit was pushed so that the draft's own CI does not start, and "" when it does
 	Draft    *Draft        // the draft that was opened or stands, nil without one
 	Evidence string        // where the operator finds it: the job's id, never a path
+	Artifact bool          // the evidence lies in the artifacts of a workflow's run
 }
 
 // ended says whether the job came to its end, whatever came of it.

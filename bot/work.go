@@ -24,6 +24,9 @@ type End struct {
 	Stop     trace.Stop `json:"stop"`
 	Evidence string     `json:"evidence"` // name of its folder among the jobs'
 	Draft    *Draft     `json:"draft,omitempty"`
+	Drafted  string     `json:"drafted,omitempty"` // created or updated; "" when the draft is as it was, or there is none
+	Color    string     `json:"color,omitempty"`   // that the check ended in: red or green; "" when it was not judged
+	Turns    int        `json:"turns,omitempty"`   // how often a model was asked
 	Check    CheckRun   `json:"check"`
 	Answer   string     `json:"answer"` // the comment, said when a person asked
 }
@@ -46,6 +49,8 @@ type work struct {
 	entered  map[queue.State]bool
 	enterErr error
 	draft    *Draft
+	drafted  string
+	standing bool // a draft of this branch was open before
 	quiet    string
 	suffix   int // of the branch's name, when others are taken
 }
@@ -57,7 +62,7 @@ func (b *Bot) Work(ctx context.Context, q queue.Job) error {
 	if err := json.Unmarshal(q.Args, &w.job); err != nil {
 		return fmt.Errorf("read job %s: %w", q.ID, err)
 	}
-	w.dir = filepath.Join(b.Repair.State, "jobs", fmt.Sprintf("%s-%d", q.ID, max(q.Attempt, 1)))
+	w.dir = b.evidence(q)
 	end, err := w.known(ctx)
 	if err != nil {
 		return err
@@ -67,6 +72,9 @@ func (b *Bot) Work(ctx context.Context, q queue.Job) error {
 			return fmt.Errorf("job %s: %w", q.ID, err)
 		}
 	}
+	if b.Half == RepairHalf {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
 	defer cancel()
 	if err := w.say(ctx, *end); err != nil {
@@ -74,6 +82,18 @@ func (b *Bot) Work(ctx context.Context, q queue.Job) error {
 	}
 	b.Log.Info("job", "id", q.ID, "repo", w.job.Repo.String(), "target", w.job.Target.String(), "stop", end.Stop.Reason, "draft", draftURL(end.Draft))
 	return nil
+}
+
+// evidence is the folder of a job's evidence. That of another Bot's half has the job's own name.
+func (b *Bot) evidence(q queue.Job) string {
+	in := b.Evidence
+	if in == "" {
+		in = filepath.Join(b.Repair.State, "jobs")
+	}
+	if b.Half == PublishHalf {
+		return filepath.Join(in, q.ID)
+	}
+	return filepath.Join(in, fmt.Sprintf("%s-%d", q.ID, max(q.Attempt, 1)))
 }
 
 func draftURL(d *Draft) string {
@@ -126,7 +146,7 @@ func (w *work) excuse(ctx context.Context, out job.Outcome, err error) (job.Outc
 	case ctx.Err() != nil: // the server is going down: the job is taken up again when it is back
 		return out, err
 	case errors.As(err, &h) && (h.Class == Forbidden || h.Class == NoDrafts || h.Class == NoPulls || h.Class == NotFound || h.Class == Conflicting || h.Class == Invalid):
-		out.Stop = trace.Stop{Reason: trace.NeedsConfiguration, Class: string(h.Class), Text: "GitHub does not let this be done: " + h.Error() + ".", Next: remedyOf(h)}
+		out.Stop = trace.Stop{Reason: trace.NeedsConfiguration, Class: string(h.Class), Text: "GitHub does not let this be done: " + h.Error() + ".", Next: w.remedyOf(h)}
 	case errors.Is(err, worktree.ErrNoSuchCommit):
 		out.Stop = trace.Stop{Reason: trace.Superseded, Text: "The commit is no longer in the repository.", Next: "Nothing: a new commit starts a new job."}
 	case w.q.Attempt < w.tries():
@@ -156,8 +176,11 @@ func stopOf(c *queue.Cause) trace.Stop {
 }
 
 // remedyOf is what to change so that GitHub lets us.
-func remedyOf(h *HubError) string {
+func (b *Bot) remedyOf(h *HubError) string {
 	switch {
+	case h.Permission != "" && b.Briefly:
+		return "Give the job " + strings.ReplaceAll(h.Permission, "_", "-") + " under permissions in the workflow's file."
+
 	case h.Class == NoDrafts:
 		return "Draft pull requests are not available in this repository: a plan that has them, or a public repository, is needed. A ready one is never opened instead."
 	case h.Class == NoPulls:
@@ -173,11 +196,13 @@ func (w *work) attempt(ctx context.Context) (out job.Outcome, err error) {
 	if err := w.enter(ctx, queue.Authorised, nil); err != nil {
 		return out, err
 	}
-	if err := w.still(ctx); err != nil {
-		return out, err
-	}
-	if err := w.allowed(ctx); err != nil {
-		return out, err
+	if w.Half != RepairHalf { // whoever decided has just looked, and the other half looks again
+		if err := errors.Join(w.still(ctx)); err != nil {
+			return out, err
+		}
+		if err := w.allowed(ctx); err != nil {
+			return out, err
+		}
 	}
 	if err := w.enter(ctx, queue.Pinned, map[string]string{"root": w.job.Root, "base": w.job.Base, "policy": w.job.Policy}); err != nil {
 		return out, err
@@ -193,11 +218,16 @@ func (w *work) attempt(ctx context.Context) (out job.Outcome, err error) {
 	if err := w.fetch(ctx); err != nil {
 		return out, err
 	}
-	w.announce(ctx)
+	if err := w.announce(ctx); err != nil {
+		return out, err
+	}
 	if err := w.enter(ctx, queue.Prepared, map[string]string{"evidence": filepath.Base(w.dir)}); err != nil {
 		return out, err
 	}
 	j := w.spec(ctx)
+	if w.Half == PublishHalf {
+		return w.received(ctx, j)
+	}
 	if old := w.proved(ctx); old != "" {
 		j.Evidence, w.dir, j.Spec.ID = old, old, filepath.Base(old)
 		return j.Resume(ctx)
@@ -320,12 +350,12 @@ func (w *work) spec(ctx context.Context) job.Job {
 	}
 	return job.Job{
 		Mirror: w.mirror, Exe: w.Repair.Exe, Config: &w.policy, Named: w.job.Checks, Merge: w.job.Merge, Getenv: w.Repair.Getenv, Evidence: w.dir, State: w.Repair.State,
-		Sandboxes: w.Repair.Sandboxes, Cleaner: w.Clean, OnEvent: w.onEvent, End: draftEnd{w},
+		Sandboxes: w.Repair.Sandboxes, Cleaner: w.Clean, OnEvent: w.onEvent, End: w.ending(), Command: w.Repair.Command, Dir: w.Repair.Dir,
 		Spec: trace.Job{
 			ID: filepath.Base(w.dir), Key: w.job.Key, Repo: w.job.Repo.String(), Target: w.job.Target.String(), Trigger: w.job.Trigger,
-			Root: w.job.Root, Base: w.job.Base, Check: w.job.Check, Models: models, Tiers: w.Repair.Tiers, Sandbox: w.Repair.Sandbox, Seed: w.Repair.Seed,
+			Root: w.job.Root, Base: w.job.Base, Check: w.check(), Models: models, Tiers: w.Repair.Tiers, Sandbox: w.Repair.Sandbox, Seed: w.Repair.Seed,
 			Limits:  trace.Limits{Turns: l.Turns, Files: l.Files, Lines: l.Lines, Wall: time.Duration(l.Minutes) * time.Minute},
-			Protect: w.policy.Protect, Allow: w.policy.Allow, Said: w.job.Words, Attempt: w.q.Attempt, RetryOf: w.earlier(),
+			Protect: w.policy.Protect, Allow: w.policy.Allow, Said: strings.TrimSpace(w.Repair.Said + "\n" + w.job.Words), Attempt: w.q.Attempt, RetryOf: w.earlier(),
 		},
 	}
 }
@@ -388,18 +418,51 @@ func (w *work) enter(ctx context.Context, s queue.State, data any) error {
 	return w.Queue.Enter(ctx, w.id, s, data)
 }
 
-// announce shows on the commit that a job runs. Without it the job is none the worse.
-func (w *work) announce(ctx context.Context) {
+// announce makes sure that the branch may be pushed, where no more than a token says so, and shows on the commit that a job
+// runs. That a permission is missing is known before any work; any other trouble leaves the job none the worse.
+func (w *work) announce(ctx context.Context) error {
+	if w.Half == RepairHalf {
+		return nil
+	}
+	if err := w.mayPush(ctx); err != nil {
+		return err
+	}
 	c := CheckText(Story{Job: w.job, Evidence: filepath.Base(w.dir), State: queue.Prepared}, w.Clean)
 	c.Done, c.SHA, c.Key = false, w.job.Root, w.job.Key
-	if _, err := w.Hub.CheckRun(ctx, w.job.Repo, c); err != nil {
+	_, err := w.Hub.CheckRun(ctx, w.job.Repo, c)
+	if isClass(err, Forbidden) {
+		return err
+	}
+	if err != nil {
 		w.Log.Warn("a check run could not be shown", "error", w.Clean.Log(err.Error()))
 	}
+	return nil
+}
+
+// mayPush asks git whether a branch could be pushed. An App's permissions are known without.
+func (w *work) mayPush(ctx context.Context) error {
+	self, err := w.who(ctx)
+	if err != nil || self.App != 0 {
+		return err
+	}
+	remote, done, err := w.Hub.Remote(ctx, w.job.Repo, true)
+	if err != nil {
+		return err
+	}
+	defer done()
+	err = w.mirror.MayPush(ctx, remote, Branch(w.job, w.prefix()), w.job.Root)
+	if errors.Is(err, worktree.ErrDenied) {
+		return &HubError{Class: Forbidden, Doing: "try whether a branch can be pushed to " + w.job.Repo.String(), Permission: "contents: write"}
+	}
+	if err != nil {
+		w.Log.Warn("whether a branch can be pushed is not known", "error", w.Clean.Log(err.Error()))
+	}
+	return nil
 }
 
 // story is what texts about the job are written from.
 func (w *work) story(p *proof.Proof) Story {
-	s := Story{Job: w.job, Proof: p, Quiet: w.quiet, Draft: w.draft, Evidence: filepath.Base(w.dir)}
+	s := Story{Job: w.job, Proof: p, Quiet: w.quiet, Draft: w.draft, Evidence: filepath.Base(w.dir), Artifact: w.Half == PublishHalf}
 	if events, torn, err := trace.Read(filepath.Join(w.dir, trace.FileName)); err == nil {
 		s.Status, s.Events = trace.StatusOf(events, torn), events
 	}
@@ -412,7 +475,9 @@ func (w *work) end(out job.Outcome) End {
 	s.Status.Stop, s.State = &out.Stop, queue.Closed
 	c := CheckText(s, w.Clean)
 	c.Done, c.SHA, c.Key = true, w.job.Root, w.job.Key
-	return End{Stop: out.Stop, Evidence: filepath.Base(w.dir), Draft: w.draft, Check: c, Answer: Answer(s, w.Clean)}
+	end := End{Stop: out.Stop, Evidence: filepath.Base(w.dir), Draft: w.draft, Drafted: w.drafted, Check: c, Answer: Answer(s, w.Clean)}
+	end.Color, end.Turns = lastColor(s), s.Status.Usage.Turns
+	return end
 }
 
 // say says how the job ended: a check run always, a comment to a person who asked; takes the label off; and closes the

@@ -262,3 +262,32 @@ func remoteError(err error) error {
 	}
 	return err
 }
+
+// MayPush makes sure that the credential may push a commit of the mirror as a branch. It changes nothing. The error is an
+// ErrDenied when it may not.
+func (m *Mirror) MayPush(ctx context.Context, r Remote, branch, sha string) error {
+	if err := m.mayPush(ctx, r, branch, sha); err != nil {
+		return fmt.Errorf("try to push %.8s to %s: %w", sha, branch, err)
+	}
+	return nil
+}
+
+func (m *Mirror) mayPush(ctx context.Context, r Remote, branch, sha string) error {
+	if err := errors.Join(r.check(), checkSHA(sha)); err != nil {
+		return err
+	}
+	ref, err := m.store.git.branchRef(ctx, branch)
+	if err != nil {
+		return err
+	}
+	lock, err := m.lock(ctx, shared)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	_, err = m.store.git.run(ctx, r.over(m, lock, "push", "--dry-run", "--quiet", "--no-verify", "--no-signed", "--no-follow-tags", "--end-of-options", r.URL, sha+":"+ref))
+	if err = remoteError(err); errors.Is(err, ErrBranchTaken) { // it may push, if not this
+		return nil
+	}
+	return err
+}

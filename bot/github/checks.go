@@ -283,7 +283,7 @@ func (l *line) check(ctx context.Context, c bot.CheckRun, self bot.Self) (mine c
 	}
 	found, err := l.checkRuns(ctx, c.SHA, query)
 	for _, f := range found {
-		byUs := self.App != 0 && f.App.ID == self.App || self.App == 0 && f.App.Slug+"[bot]" == self.Login
+		byUs := self.App != 0 && f.App.ID == self.App || self.App == 0 && (self.Login == "" || f.App.Slug+"[bot]" == self.Login)
 		if f.ExternalID == c.Key && byUs && (mine.ID == 0 || f.ID < mine.ID) {
 			mine = f
 		}

@@ -25,18 +25,20 @@ import (
 
 // Options of a Hub. AppID with Key, or Token, is needed; the rest may stay zero.
 type Options struct {
-	API    string        // "https://api.github.com" if empty; "https://host/api/v3" of an Enterprise Server
-	Git    string        // where repositories and pages are; "https://github.com" if empty, or API's host when that is set
-	CA     string        // PEM file of authorities, as of a local GitHub; the system's if empty
-	AppID  int64         // of a GitHub App
-	Key    []byte        // its private key, PEM
-	Token  string        // a plain token instead, as GITHUB_TOKEN: nothing is minted or revoked
-	Login  string        // whose plain token it is where GitHub does not say; "github-actions[bot]" if empty
-	Prefix string        // of our branches; "redraft/" if empty
-	Log    *slog.Logger  // silent if nil
-	Pause  time.Duration // between two writes; 1 second if zero
-	Wait   time.Duration // the longest wait for a limit within a call, after which it is an error; 2 minutes if zero
-	Reply  time.Duration // how long one answer may take; 30 seconds if zero
+	API      string        // "https://api.github.com" if empty; "https://host/api/v3" of an Enterprise Server
+	Git      string        // where repositories and pages are; "https://github.com" if empty, or API's host when that is set
+	CA       string        // PEM file of authorities, as of a local GitHub; the system's if empty
+	AppID    int64         // of a GitHub App
+	Key      []byte        // its private key, PEM
+	Token    string        // a plain token instead, as GITHUB_TOKEN: nothing is minted or revoked
+	Login    string        // whose plain token it is where GitHub does not say; "github-actions[bot]" if empty
+	Nameless bool          // Token is an App's, of which GitHub does not say whose it is: what a bot did on a branch of ours, with our markers, is ours
+	Workflow string        // path of the workflow that Token is for, whose checks are ours; none if empty
+	Prefix   string        // of our branches; "redraft/" if empty
+	Log      *slog.Logger  // silent if nil
+	Pause    time.Duration // between two writes; 1 second if zero
+	Wait     time.Duration // the longest wait for a limit within a call, after which it is an error; 2 minutes if zero
+	Reply    time.Duration // how long one answer may take; 30 seconds if zero
 
 	Now   func() time.Time                                 // time.Now if nil
 	Sleep func(ctx context.Context, d time.Duration) error // until d has passed or ctx ends; a timer if nil
@@ -55,7 +57,8 @@ type Hub struct {
 	api      *url.URL // ends in a slash
 	git, ca  string
 	prefix   string
-	login    string            // of a plain token, where GitHub does not say
+	login    string            // of a plain token, where GitHub does not say; "" if nobody does
+	workflow string            // that we run in
 	base     http.RoundTripper // sends
 	app      http.RoundTripper // signs as the App and sends; nil with a plain token
 	plain    secret            // nil with an App
@@ -71,10 +74,11 @@ type Hub struct {
 	cache cache
 	locks locks
 
-	mu    sync.Mutex
-	gates map[string]*gate // by credential
-	self  bot.Self         // zero until asked
-	noes  map[int64]bot.Class
+	mu        sync.Mutex
+	gates     map[string]*gate // by credential
+	self      bot.Self         // zero until asked
+	selfKnown bool
+	noes      map[int64]bot.Class
 }
 
 var _ bot.Hub = (*Hub)(nil)
@@ -87,9 +91,12 @@ const sideBySide = 20 // GitHub allows 100
 // New makes a Hub. It makes no call.
 func New(o Options) (*Hub, error) {
 	h := &Hub{
-		ca: o.CA, prefix: or(o.Prefix, "redraft/"), login: or(o.Login, "github-actions[bot]"), log: o.Log,
+		ca: o.CA, prefix: or(o.Prefix, "redraft/"), login: or(o.Login, actionsLogin), workflow: o.Workflow, log: o.Log,
 		pause: or(o.Pause, time.Second), patience: or(o.Wait, 2*time.Minute), timeout: or(o.Reply, attemptTime),
 		now: o.Now, sleep: o.Sleep, side: make(chan struct{}, sideBySide), gates: map[string]*gate{}, noes: map[int64]bot.Class{},
+	}
+	if o.Nameless {
+		h.login = ""
 	}
 	h.pace = newPace(h)
 	if h.log == nil {
@@ -231,9 +238,9 @@ func (h *Hub) gate(who string) *gate {
 // Self is who the credential makes us. GitHub is asked once.
 func (h *Hub) Self(ctx context.Context) (bot.Self, error) {
 	h.mu.Lock()
-	self := h.self
+	self, known := h.self, h.selfKnown
 	h.mu.Unlock()
-	if self.Login != "" {
+	if known {
 		return self, nil
 	}
 	self, err := h.whoami(ctx)
@@ -241,7 +248,7 @@ func (h *Hub) Self(ctx context.Context) (bot.Self, error) {
 		return bot.Self{}, h.say("ask GitHub who we are", err)
 	}
 	h.mu.Lock()
-	h.self = self
+	h.self, h.selfKnown = self, true
 	h.mu.Unlock()
 	return self, nil
 }
@@ -253,14 +260,22 @@ func (h *Hub) whoami(ctx context.Context) (bot.Self, error) {
 	}
 	var u account
 	_, err := h.tokenLine(h.plain, "token", getUser).call(ctx, call{op: getUser, out: &u})
-	if is(err, bot.Forbidden) { // an installation's token, as a workflow's, belongs to no user
-		u.Login, err = h.login, nil
-	}
-	if err == nil && u.Login == "" {
+	switch {
+	case is(err, bot.Forbidden) && h.login == actionsLogin: // an installation's token, as a workflow's, belongs to no user
+		u, err = account{ID: actionsID, Login: h.login}, nil
+	case is(err, bot.Forbidden):
+		u, err = account{Login: h.login}, nil
+	case err == nil && u.Login == "":
 		err = unreadable("a user without a login")
 	}
-	return bot.Self{Login: u.Login, Prefix: h.prefix}, err
+	return bot.Self{ID: u.ID, Login: u.Login, Prefix: h.prefix, Workflow: h.workflow}, err
 }
+
+// Who a workflow's own token acts as. https://api.github.com/users/github-actions%5Bbot%5D
+const (
+	actionsLogin = "github-actions[bot]"
+	actionsID    = 41898282
+)
 
 // app is as much of a GitHub App as is used here.
 type app struct {

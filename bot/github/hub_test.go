@@ -224,7 +224,10 @@ func TestDraftLife(t *testing.T) {
 	w.repo.SetPermission("ada", "write")
 	head := w.commit(branch, map[string]string{"fix.txt": "x\n"})
 	d := must(w.hub.OpenDraft(ctx, w.at, w.draft()))
-	want := bot.Draft{Number: d.Number, URL: d.URL, Title: "redraft: unit", Branch: branch, Head: head, Base: "main", Open: true, Key: "7/branch/main", Root: "abc", Tree: "def"}
+	want := bot.Draft{Number: d.Number, URL: d.URL, Title: "redraft: unit", Branch: branch, Head: head, Base: "main", Open: true, Key: "7/branch/main", Root: "abc", Tree: "def", Created: d.Created}
+	if d.Created.IsZero() {
+		t.Error("when the draft was opened is not known")
+	}
 	if diff := cmp.Diff(want, d); diff != "" {
 		t.Error(diff)
 	}
@@ -752,10 +755,26 @@ func TestCheckFindsSettings(t *testing.T) {
 	t.Run("Actions may not open pull requests", func(t *testing.T) {
 		w := build(t, githubtest.Seed{}, nil)
 		w.repo.CanCreatePulls(false)
-		hub := w.connect(github.Options{Token: w.repo.ActionsToken(map[string]string{"administration": "read", "contents": "write"})})
+		hub := w.connect(github.Options{Token: w.repo.ActionsToken(map[string]string{"administration": "read", "contents": "write", "pull_requests": "write"})})
 		lacks := must(hub.Check(t.Context(), w.at))
 		if len(lacks) != 1 || !strings.Contains(lacks[0].What, "Actions may create pull requests") || !strings.HasSuffix(lacks[0].URL, "/acme/widget/settings/actions") {
 			t.Errorf("got %+v", lacks)
+		}
+	})
+	t.Run("a workflow's token without a permission", func(t *testing.T) {
+		w := build(t, githubtest.Seed{}, nil)
+		hub := w.connect(github.Options{Token: w.repo.ActionsToken(map[string]string{"contents": "write", "pull_requests": "read"})})
+		lacks := must(hub.Check(t.Context(), w.at))
+		if len(lacks) != 1 || lacks[0].What != "permission pull-requests: write" {
+			t.Errorf("got %+v", lacks)
+		}
+	})
+	t.Run("a workflow's token with all permissions", func(t *testing.T) {
+		w := build(t, githubtest.Seed{}, nil)
+		w.repo.CanCreatePulls(true)
+		hub := w.connect(github.Options{Token: w.repo.ActionsToken(map[string]string{"contents": "write", "pull_requests": "write"})})
+		if lacks := must(hub.Check(t.Context(), w.at)); len(lacks) != 0 || len(w.repo.Pulls()) != 0 {
+			t.Errorf("got %+v, and %d pull requests", lacks, len(w.repo.Pulls()))
 		}
 	})
 	t.Run("a private repository on a free plan", func(t *testing.T) {

@@ -122,7 +122,7 @@ func (h *Hub) Comment(ctx context.Context, r bot.Repo, number int, marker, body 
 func (l *line) comment(ctx context.Context, number int, marker string, self bot.Self) (mine comment, err error) {
 	whole, err := pages(ctx, l, call{op: listComments, args: []string{num(number)}}, commentPages, func(page []comment) bool {
 		for _, c := range page {
-			byUs := strings.EqualFold(c.User.Login, self.Login) || self.App != 0 && c.App != nil && c.App.ID == self.App
+			byUs := strings.EqualFold(c.User.Login, self.Login) || self.Login == "" && c.User.Type == "Bot" || self.App != 0 && c.App != nil && c.App.ID == self.App
 			if byUs && c.ID != 0 && strings.Contains(c.Body, marker) {
 				mine = c
 				return true

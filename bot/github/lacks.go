@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/go-github/v62/github"
+
 	"github.com/redraft-dev/redraft/bot"
 )
 
@@ -36,7 +38,7 @@ var events = []string{"check_run", "check_suite", "issue_comment", "issues", "pu
 // Check says what is missing before any work.
 func (h *Hub) Check(ctx context.Context, r bot.Repo) (all []bot.Lack, err error) {
 	doing := "look at what is granted in " + clip(r.String())
-	ops := []op{getOrg, getUser, getActionsSetting} // a plain token may be refused, and then it is not known
+	ops := []op{getOrg, getUser, getActionsSetting, openPull} // a plain token may be refused, and then it is not known
 	if h.app != nil {
 		ops = nil
 		l := h.appLine(getInstallation, getApp)
@@ -105,12 +107,23 @@ func (h *Hub) settings(ctx context.Context, r bot.Repo, ops []op) (all []bot.Lac
 		if now.Archived {
 			all = append(all, bot.Lack{What: "archived repository", Why: "nothing can be written", Fix: "Unarchive it, or leave it in peace.", URL: pages + "/settings"})
 		}
-		if push, said := now.Permissions["push"]; h.plain != nil && said && !push {
+		self, err := l.hub.Self(ctx)
+		if err != nil {
+			return err
+		}
+		// Of an installation's token GitHub tells a role that it does not have.
+		if push, said := now.Permissions["push"]; h.plain != nil && self.Login != "" && self.Login != actionsLogin && said && !push {
 			all = append(all, bot.Lack{What: "permission contents: write", Why: because["contents"], Fix: "Use a token that may push to the repository."})
 		}
 		h.mu.Lock()
 		no := h.noes[r.ID]
 		h.mu.Unlock()
+		if lack, tried := l.tryPulls(ctx, now, self); tried {
+			no = lack
+		}
+		if no == bot.Forbidden {
+			all = append(all, bot.Lack{What: "permission pull-requests: write", Why: because["pull_requests"], Fix: "Give the job pull-requests: write under permissions in the workflow's file."})
+		}
 		if no == bot.NoDrafts || l.free(ctx, now, ops) {
 			all = append(all, bot.Lack{
 				What: "draft pull requests", Why: "this plan has none in private repositories, and a ready one is never opened",
@@ -147,10 +160,27 @@ func (l *line) free(ctx context.Context, now repository, ops []op) bool {
 	return err == nil && strings.EqualFold(out.Login, now.Owner.Login) && out.Plan.Name == "free"
 }
 
+// tryPulls asks for a pull request of the default branch into itself, which GitHub opens for nobody: it answers first
+// whether the token and the settings would let us, and then that there are no commits between the two. An App's
+// permissions and a person's role are known without. tried is false where the answer tells nothing.
+func (l *line) tryPulls(ctx context.Context, now repository, self bot.Self) (no bot.Class, tried bool) {
+	if l.hub.plain == nil || self.Login != "" && self.Login != actionsLogin || now.Archived || now.Default == "" {
+		return "", false
+	}
+	body := &github.NewPullRequest{Title: github.String("redraft"), Body: github.String(""), Head: &now.Default, Base: &now.Default, Draft: github.Bool(true)}
+	_, err := l.call(ctx, call{op: openPull, body: body})
+	for _, c := range []bot.Class{bot.NoDrafts, bot.NoPulls, bot.Forbidden} {
+		if is(err, c) {
+			return c, true
+		}
+	}
+	return "", is(err, bot.Invalid)
+}
+
 // forbidsPulls says whether the token of a workflow is known to be kept from opening pull requests.
 func (l *line) forbidsPulls(ctx context.Context) bool {
 	self, err := l.hub.Self(ctx)
-	if err != nil || self.Login != "github-actions[bot]" {
+	if err != nil || self.Login != actionsLogin {
 		return false
 	}
 	var out struct {

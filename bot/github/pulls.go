@@ -24,6 +24,7 @@ type pull struct {
 	Draft     bool    `json:"draft"`
 	Merged    bool    `json:"merged"` // lists do not say
 	MergedAt  *string `json:"merged_at"`
+	CreatedAt string  `json:"created_at"`
 	Mergeable *bool   `json:"mergeable"` // nil while GitHub finds out; lists do not say
 	Merge     string  `json:"merge_commit_sha"`
 	User      account `json:"user"`
@@ -147,7 +148,14 @@ func (l *line) pulls(ctx context.Context, query url.Values, most int) (all []pul
 
 // ours says whether a pull request was opened by us, from a branch of ours in its own repository.
 func (h *Hub) ours(p pull, self bot.Self) bool {
-	return strings.EqualFold(p.User.Login, self.Login) && strings.HasPrefix(p.Head.Ref, h.prefix) && p.Head.Repo.ID == p.Base.Repo.ID
+	if !strings.HasPrefix(p.Head.Ref, h.prefix) || p.Head.Repo.ID != p.Base.Repo.ID {
+		return false
+	}
+	if self.Login == "" {
+		_, marked := bot.ParseMarkers(p.Body)
+		return marked && p.User.Type == "Bot"
+	}
+	return strings.EqualFold(p.User.Login, self.Login)
 }
 
 func draft(p pull) bot.Draft {
@@ -155,6 +163,7 @@ func draft(p pull) bot.Draft {
 		Number: p.Number, URL: p.HTMLURL, Title: p.Title, Branch: p.Head.Ref, Head: p.Head.SHA, Base: p.Base.Ref,
 		Open: p.State == "open", Merged: p.merged(), Ready: !p.Draft,
 	}
+	d.Created, _ = time.Parse(time.RFC3339, p.CreatedAt) // zero where GitHub does not say
 	if m, ok := bot.ParseMarkers(p.Body); ok {
 		d.Key, d.Root, d.Tree, d.Fingerprint, d.Superseded = m.Key, m.Root, m.Tree, m.Fingerprint, m.Superseded
 	}

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -98,9 +100,12 @@ func (a *app) root() *cobra.Command {
 	return cmd
 }
 
-// version is the module's version and commit as the build recorded them.
+//go:embed version.txt
+var sourceVersion string // of this source, as in 0.1.0; a tag v0.1.0 has the same
+
+// version is the module's version and commit as the build recorded them, or else the release that the source is of.
 func version() string {
-	v, rev := "devel", ""
+	v, rev := strings.TrimSpace(sourceVersion), ""
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if info.Main.Version != "" && info.Main.Version != "(devel)" {
 			v = info.Main.Version

@@ -46,8 +46,9 @@ func table() map[string][]string {
 		"bot/job":        {"agent/proof", "agent/report", "agent/plan", "agent/trace", "agent/redact", "worktree"},
 		"bot/github":     {"bot"},
 		"bot":            {"bot/job", "agent/proof", "agent/report", "agent/plan", "agent/trace", "agent/redact", "agent/memory", "bot/queue", "worktree"},
+		"bot/action":     {"bot", "bot/job", "bot/queue", "agent/plan", "agent/proof", "agent/redact", "agent/trace"},
 		"bot/web":        {"bot", "bot/queue", "agent/trace", "agent/redact"},
-		"cmd/redraft":    {"agent/...", "bot/...", "worktree"},
+		"cmd/redraft":    {".", "agent/...", "bot/...", "worktree"},
 
 		"benchmarks/intake": {"bot/queue", "bot/web"}, // from the webhook to the disk, without GitHub
 

@@ -9,15 +9,17 @@ import (
 // it comes from Scheduled alone.
 var onSchedule = kind{read: notSent, complete: hasBranch, sift: siftNothing, steps: scheduleSteps, decide: decideCheck}
 
-// Scheduled is the event of looking at a branch; the repository's own if it is empty and the payload names it. The payload
-// is that of the workflow's event.
-func Scheduled(payload []byte, branch, delivery string) (Event, error) {
+// Scheduled is the event of looking at a branch, the default branch if it is empty and the payload names that. The payload
+// is that of the workflow's event, which not always names the repository: r is taken then.
+func Scheduled(payload []byte, r Repo, branch, delivery string) (Event, error) {
 	p, err := readJSON[envelope](payload)
 	if err != nil {
 		return Event{}, skip(Malformed, "schedule: %v", err)
 	}
-	e := p.event()
-	e.Name, e.Delivery, e.Label, e.Action = "schedule", delivery, "", ""
+	e := Event{Name: "schedule", Delivery: delivery, Repo: p.event().Repo}
+	if e.Repo.ID == 0 {
+		e.Repo = r
+	}
 	e.Check = &Check{Branch: cmp.Or(branch, p.Repository.DefaultBranch), Done: true, Conclusion: "failure"}
 	return made(e)
 }

@@ -37,7 +37,7 @@ func decide(t *testing.T, w *world, e Event, err error) (Decision, *Skip) {
 }
 
 func TestSchedule(t *testing.T) {
-	scheduled := func(branch string) (Event, error) { return Scheduled(payloadOf(t, nil), branch, "1-1") }
+	scheduled := func(branch string) (Event, error) { return Scheduled(payloadOf(t, nil), Repo{}, branch, "1-1") }
 	for name, tt := range map[string]struct {
 		branch string
 		set    func(w *world)

@@ -59,6 +59,9 @@ const (
 	PublishHalf Half = "publish" // from evidence that another Bot left to the draft: nothing of the repository is run
 )
 
+// Naming finds models by their names on this machine: small and big, of which one may be empty. The error is for people.
+type Naming func(ctx context.Context, small, big string) ([]trace.ModelChoice, error)
+
 // Repair is what every job's repair process is given.
 type Repair struct {
 	Exe       []string // argv that starts this program
@@ -66,6 +69,7 @@ type Repair struct {
 	State     string // absolute folder: toolchain bases; jobs/ID holds the evidence
 	Models    []trace.ModelChoice
 	Detect    func(ctx context.Context) []trace.ModelChoice // asked for each job where Models is empty; none if nil
+	Named     Naming                                        // finds the models that a configuration names; Models whatever it names, if nil
 	Tiers     []string
 	Sandbox   trace.SandboxChoice
 	Sandboxes []string // tiers whose proofs are admitted
@@ -101,19 +105,29 @@ func (b *Bot) who(ctx context.Context) (Self, error) {
 // again.
 func (b *Bot) Handle(ctx context.Context, d queue.Delivery) error {
 	e, err := Decode(d.Event, d.ID, d.Payload)
-	var did Did
+	_, outcome, text, err := b.take(ctx, e, err)
+	if err != nil {
+		return fmt.Errorf("handle %s %s: %w", d.Event, d.ID, err)
+	}
+	b.Log.Info("delivery", "event", d.Event, "action", e.Action, "repo", e.Repo.String(), "outcome", outcome, "text", b.Clean.Log(text))
+	return b.Queue.Note(ctx, d.ID, outcome, b.Clean.Terminal(text))
+}
+
+// Take takes one event to its end, as Handle does with a delivery, and says in a word and a sentence what came of it. The word
+// is "accepted" where something was done, "nothing", or the reason of a Skip.
+func (b *Bot) Take(ctx context.Context, e Event) (did Did, outcome, text string, err error) {
+	return b.take(ctx, e, nil)
+}
+
+func (b *Bot) take(ctx context.Context, e Event, err error) (did Did, outcome, text string, _ error) {
 	if err == nil {
 		did, err = b.Decide(ctx, e)
 	}
 	if err == nil {
 		err = b.do(ctx, e, &did)
 	}
-	outcome, text, err := b.outcome(ctx, e, did, err)
-	if err != nil {
-		return fmt.Errorf("handle %s %s: %w", d.Event, d.ID, err)
-	}
-	b.Log.Info("delivery", "event", d.Event, "action", e.Action, "repo", e.Repo.String(), "outcome", outcome, "text", b.Clean.Log(text))
-	return b.Queue.Note(ctx, d.ID, outcome, b.Clean.Terminal(text))
+	outcome, text, err = b.outcome(ctx, e, did, err)
+	return did, outcome, text, err
 }
 
 // Did is a decision and what was done about it.

@@ -224,7 +224,10 @@ func (w *work) attempt(ctx context.Context) (out job.Outcome, err error) {
 	if err := w.enter(ctx, queue.Prepared, map[string]string{"evidence": filepath.Base(w.dir)}); err != nil {
 		return out, err
 	}
-	j := w.spec(ctx)
+	j, err := w.spec(ctx)
+	if err != nil {
+		return out, err
+	}
 	if w.Half == PublishHalf {
 		return w.received(ctx, j)
 	}
@@ -343,10 +346,11 @@ func (w *work) fetch(ctx context.Context) error {
 }
 
 // spec is the job as bot/job does it.
-func (w *work) spec(ctx context.Context) job.Job {
-	l, models := w.limits, w.Repair.Models
-	if len(models) == 0 && w.Repair.Detect != nil {
-		models = w.Repair.Detect(ctx)
+func (w *work) spec(ctx context.Context) (job.Job, error) {
+	l := w.limits
+	models, err := w.models(ctx)
+	if err != nil {
+		return job.Job{}, err
 	}
 	return job.Job{
 		Mirror: w.mirror, Exe: w.Repair.Exe, Config: &w.policy, Named: w.job.Checks, Merge: w.job.Merge, Getenv: w.Repair.Getenv, Evidence: w.dir, State: w.Repair.State,
@@ -357,7 +361,26 @@ func (w *work) spec(ctx context.Context) job.Job {
 			Limits:  trace.Limits{Turns: l.Turns, Files: l.Files, Lines: l.Lines, Wall: time.Duration(l.Minutes) * time.Minute},
 			Protect: w.policy.Protect, Allow: w.policy.Allow, Said: strings.TrimSpace(w.Repair.Said + "\n" + w.job.Words), Attempt: w.q.Attempt, RetryOf: w.earlier(),
 		},
+	}, nil
+}
+
+// models are those that the configuration names, else the operator's, else what answers on this machine. Who only publishes
+// asks none.
+func (w *work) models(ctx context.Context) ([]trace.ModelChoice, error) {
+	f := w.policy
+	switch {
+	case w.Half == PublishHalf:
+		return nil, nil
+	case f.Small+f.Big != "" && w.Repair.Named != nil:
+		models, err := w.Repair.Named(ctx, f.Small, f.Big)
+		if err != nil {
+			return nil, &job.Ended{Stop: trace.Stop{Reason: trace.NeedsConfiguration, Class: "model", Text: "A model that is asked for is not here: " + err.Error() + ".", Next: "Start its server, or name one that the machine's own configuration has."}}
+		}
+		return models, nil
+	case len(w.Repair.Models) == 0 && w.Repair.Detect != nil:
+		return w.Repair.Detect(ctx), nil
 	}
+	return w.Repair.Models, nil
 }
 
 // earlier is the evidence of the attempt before this one, "" if there was none.

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -222,6 +224,9 @@ var privacyKeys = keys[Privacy]{
 	"egress":     func(p *Privacy, n ast.Node) (err error) { p.Egress, err = oneOf(n, "none"); return err },
 	"transcript": func(p *Privacy, n ast.Node) (err error) { p.Transcript, err = oneOf(n, "artifact", "none"); return err },
 }
+
+// ValidPrefix says whether branches may have a prefix: redraft/, or one folder below it.
+func ValidPrefix(s string) bool { return branchPrefix.MatchString(s) }
 
 var (
 	branchPrefix = regexp.MustCompile(`^redraft/(?:[A-Za-z0-9][A-Za-z0-9_-]*/)?$`)
@@ -445,8 +450,13 @@ func kind(n ast.Node) string {
 
 // nearest is the known key with the least edits from name, if it is near at all.
 func nearest[T any](name string, known keys[T]) string {
+	return Nearest(name, slices.Collect(maps.Keys(known)))
+}
+
+// Nearest is the known word with the least edits from one that is not known, or "" if none is near.
+func Nearest(name string, known []string) string {
 	best, least := "", len(name)/2+2
-	for k := range known {
+	for _, k := range known {
 		if d := edits(cutRunes(name, 40), k); d < least || d == least && best != "" && k < best {
 			best, least = k, d
 		}

@@ -224,9 +224,7 @@ func (a *app) chooseModels(ctx context.Context, s *setting, f fixFlags) error {
 		}
 		s.models = []trace.ModelChoice{{Tier: first, Name: f.model, BaseURL: f.baseURL, Model: f.model}}
 	case len(a.config.Models) > 0:
-		for tier, m := range a.config.Models {
-			s.models = append(s.models, trace.ModelChoice{Tier: tier, Name: m.Name, BaseURL: m.BaseURL, Model: m.Model})
-		}
+		s.models = a.config.tiers()
 	default:
 		s.found = model.Detect(ctx)
 		for _, found := range s.found {

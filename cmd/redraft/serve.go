@@ -128,9 +128,7 @@ func (a *app) serverOptions(log *slog.Logger) (serverOptions, error) {
 	a.clean = o.clean
 	o.hub = github.Options{API: c.GitHub.API, Git: c.GitHub.Git, CA: c.GitHub.CAFile, AppID: c.GitHub.AppID, Key: key, Log: log}
 	o.host = hostOf(orElse(c.GitHub.Git, "https://github.com"))
-	for tier, m := range c.Models {
-		o.models = append(o.models, trace.ModelChoice{Tier: tier, Name: m.Name, BaseURL: m.BaseURL, Model: m.Model})
-	}
+	o.models = c.tiers()
 	return o, nil
 }
 
@@ -280,7 +278,7 @@ func (a *app) repairOptions(o serverOptions) bot.Repair {
 		exe = os.Args[0]
 	}
 	return bot.Repair{
-		Exe: []string{exe}, Getenv: a.getenv, State: o.bases, Models: o.models, Detect: detect, Tiers: o.tiers, Sandbox: o.sandbox, Seed: o.seed,
+		Exe: []string{exe}, Getenv: a.getenv, State: o.bases, Models: o.models, Detect: detect, Named: a.named, Tiers: o.tiers, Sandbox: o.sandbox, Seed: o.seed,
 		Sandboxes: append([]string{string(sandbox.Bubblewrap), string(sandbox.Landlock)}, o.sandbox.Allow...),
 	}
 }

@@ -321,6 +321,9 @@ func jobsOf(c plan.Check, flows []workflowFile) (all []jobOf) {
 
 // runs says whether a step runs a check's command in its folder: with other arguments it is that check still.
 func (s workflowStep) runs(c plan.Check) bool {
+	if s.run == "" || path.Clean(orElse(s.dir, ".")) != orElse(c.Dir, ".") {
+		return false
+	}
 	var words []string // go test, npm test, pytest: what stands before the arguments
 	for _, w := range strings.Fields(c.Run) {
 		if strings.ContainsAny(w[:1], "-.") || len(words) == 2 {
@@ -329,7 +332,7 @@ func (s workflowStep) runs(c plan.Check) bool {
 		words = append(words, regexp.QuoteMeta(w))
 	}
 	command := regexp.MustCompile(`(?:^|[\s;&|(])` + strings.Join(words, `[ \t]+(?:run[ \t]+)?`) + `(?:$|[\s;&|)])`)
-	return path.Clean(orElse(s.dir, ".")) == orElse(c.Dir, ".") && command.MatchString(s.run)
+	return command.MatchString(s.run)
 }
 
 var expression = regexp.MustCompile(`\$\{\{.*?\}\}`)

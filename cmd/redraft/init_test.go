@@ -273,7 +273,7 @@ func TestParseWorkflow(t *testing.T) {
 		{text: "on: push\njobs: {a: {runs-on: {group: g, labels: [self-hosted, x]}}}", name: "p.yml", labels: "self-hosted x"},
 		{text: "x: &r [self-hosted, y]\non: push\njobs: {a: {runs-on: *r}}", name: "p.yml", labels: "self-hosted y"},
 		{text: "on: push\njobs: {a: {runs-on: *nowhere}}", name: "p.yml"},
-		{text: "x: &a [*a]\non: &b *b\njobs: {a: {runs-on: *a}}", why: "neither push", name: "p.yml"},
+		{text: "x: &a [*a]\non: *a\njobs: {a: {runs-on: *a}}", why: "neither push", name: "p.yml"},
 		{text: bomb, name: "p.yml"},
 		{text: "", no: "empty"},
 		{text: "# nothing\n", no: "empty"},

@@ -9,8 +9,8 @@ import (
 // it comes from Scheduled alone.
 var onSchedule = kind{read: notSent, complete: hasBranch, sift: siftNothing, steps: scheduleSteps, decide: decideCheck}
 
-// Scheduled is the event of looking at a branch, the default branch if it is empty and the payload names that. The payload
-// is that of the workflow's event, which not always names the repository: r is taken then.
+// Scheduled is the event of looking at a branch, the default branch if it is empty. The payload is that of the workflow's
+// event, which not always names the repository: r is taken then.
 func Scheduled(payload []byte, r Repo, branch, delivery string) (Event, error) {
 	p, err := readJSON[envelope](payload)
 	if err != nil {
@@ -20,7 +20,7 @@ func Scheduled(payload []byte, r Repo, branch, delivery string) (Event, error) {
 	if e.Repo.ID == 0 {
 		e.Repo = r
 	}
-	e.Check = &Check{Branch: cmp.Or(branch, p.Repository.DefaultBranch), Done: true, Conclusion: "failure"}
+	e.Check = &Check{Branch: branch, Done: true, Conclusion: "failure"}
 	return made(e)
 }
 
@@ -38,7 +38,7 @@ func made(e Event) (Event, error) {
 // notSent reads what GitHub never sends.
 func notSent([]byte) (Event, error) { return Event{}, skip(NotForUs, "GitHub sends no such event") }
 
-func hasBranch(e Event) bool { return e.Check != nil && branchOf(e.Check.Branch) }
+func hasBranch(e Event) bool { return e.Check != nil && (e.Check.Branch == "" || branchOf(e.Check.Branch)) }
 
 func siftNothing(e Event, self Self) *Skip {
 	if ownBranch(e.Check.Branch, self) {
@@ -49,9 +49,14 @@ func siftNothing(e Event, self Self) *Skip {
 
 func scheduleSteps(Event) []step {
 	return []step{
-		{askRepo, repoSays}, {askTip, goneSays}, {askPolicy, policySays}, {nil, branchSays}, {askToday, todaySays}, {askMessage, messageSays},
+		{askRepo, repoSays}, {askSeen, goneSays}, {askPolicy, policySays}, {nil, branchSays}, {askToday, todaySays}, {askMessage, messageSays},
 		{askChecks, groupsSay}, {askDrafts, draftsSay},
 	}
+}
+
+// askSeen finds where the branch that is looked at stands.
+func askSeen(ctx context.Context, g *gatherer) error {
+	return g.askTipOf(ctx, cmp.Or(g.e.Check.Branch, g.f.Repo.Default))
 }
 
 func goneSays(l look) *Skip {

@@ -109,11 +109,7 @@ func (p Place) event(in Inputs) (bot.Event, error) {
 	}
 	switch {
 	case in.Mode == "ambient" || p.Event == "schedule" || p.Event == "workflow_dispatch":
-		branch, _ := strings.CutPrefix(p.Ref, "refs/heads/") // a schedule runs on the default branch
-		if p.Event != "schedule" {
-			branch = ""
-		}
-		return bot.Scheduled(payload, p.Repo, cmp.Or(in.Base, branch), p.Run)
+		return bot.Scheduled(payload, p.Repo, in.Base, p.Run)
 	case p.OwnStep(in.Mode):
 		return bot.FailedStep(bot.Step{Job: p.Job, Workflow: p.Workflow, Title: p.Title, SHA: p.SHA, Ref: p.Ref, URL: p.URL}, payload, p.Run)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -58,6 +59,20 @@ func TestUsage(t *testing.T) {
 		if code := run(context.Background(), args, &stdout, &stderr); code != 2 || stderr.Len() == 0 {
 			t.Errorf("%q: got exit %d, %q, want 2 and a sentence", args, code, stderr.String())
 		}
+	}
+}
+
+func TestPack(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(name, bytes.Repeat([]byte("the same again "), 100_000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	packed, plain, err := pack(name)
+	if err != nil || plain != 1_500_000 || packed < 100 || packed > plain/50 {
+		t.Errorf("got %d of %d bytes (%v), want a small part of 1500000", packed, plain, err)
+	}
+	if _, _, err := pack(name + " is not there"); err == nil {
+		t.Error("got no error for a file that is not there")
 	}
 }
 

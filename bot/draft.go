@@ -353,7 +353,11 @@ func (d *draftText) made() {
 	d.add("- %s\n", spent(d.Status))
 	d.add("- Egress: %s\n", d.egress())
 	d.add("- The check ran in the sandbox %s%s\n", d.code(d.r.Tier, 40), d.gaps())
-	d.add("- Job %s: its evidence stays on the machine that made it\n\n", d.code(d.run(), 120))
+	where := "stays on the machine that made it"
+	if d.Artifact {
+		where = "is an artifact of the workflow's run"
+	}
+	d.add("- Job %s: its evidence %s\n\n", d.code(d.run(), 120), where)
 }
 
 func (d *draftText) proposedBy() string {

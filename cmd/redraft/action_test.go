@@ -286,3 +286,281 @@ func (f *forge) wantNoLabel(number int) {
 		f.t.Errorf("labels left: %v", labels)
 	}
 }
+
+// TestActionHalves takes one red run through three jobs: one that decides, one that repairs with a token that may read files
+// alone, one that publishes and runs nothing.
+func TestActionHalves(t *testing.T) {
+	f := newActionForge(t, rightAnswer)
+	f.fail("main", 0)
+	gate := f.newStep("workflow_run", map[string]string{"dry-run": "true"})
+	gate.perms = map[string]string{"contents": "read", "pull_requests": "read", "issues": "read", "checks": "read", "actions": "read", "statuses": "read"}
+	decided := gate.run()
+	if decided.code != 0 || decided.outputs["verdict"] != "red" || decided.outputs["jobs"] == "" {
+		t.Fatalf("exit %d, outputs %v, log:\n%s", decided.code, decided.outputs, decided.log)
+	}
+	f.Forget()
+	repair := f.newStep("workflow_run", map[string]string{"mode": "repair", "jobs": decided.outputs["jobs"]})
+	repair.perms = reads
+	made := repair.run()
+	if made.code != 0 || made.outputs["stop-reason"] != "fixed" || made.outputs["pull-request-operation"] != "none" || made.outputs["patch-path"] == "" {
+		t.Fatalf("exit %d, outputs %v, log:\n%s", made.code, made.outputs, made.log)
+	}
+	for _, c := range f.Audit() {
+		if c.Method != "GET" && !strings.Contains(c.Path, "git-upload-pack") {
+			t.Errorf("the repair half asked for %s %s", c.Method, c.Path)
+		}
+	}
+	if len(f.opened()) != 0 {
+		t.Fatal("a draft was opened by the repair half")
+	}
+	if _, ok := f.shown(f.repo.Tip("main")); ok {
+		t.Error("the repair half wrote a check run")
+	}
+	f.asked = func() { t.Error("the publish half asks the model") }
+	publish := f.newStep("workflow_run", map[string]string{"mode": "publish", "evidence-path": made.outputs["evidence-path"]})
+	done := publish.run()
+	f.wantDraft(done)
+	if body := f.opened()[0].Body; !strings.Contains(body, "is an artifact of the workflow") || strings.Contains(body, "stays on the machine") {
+		t.Errorf("where the evidence is: %s", body)
+	}
+}
+
+// TestActionNotProven takes evidence that is not what a repair job left to the half that publishes.
+func TestActionNotProven(t *testing.T) {
+	f := newActionForge(t, rightAnswer)
+	f.fail("main", 0)
+	made := f.newStep("workflow_run", map[string]string{"mode": "repair"}).run()
+	if made.outputs["stop-reason"] != "fixed" {
+		t.Fatalf("exit %d, outputs %v, log:\n%s", made.code, made.outputs, made.log)
+	}
+	whole := made.outputs["evidence-path"]
+	for name, tt := range map[string]struct {
+		spoil func(dir, job string) error
+		code  int
+		stop  string
+		say   string
+	}{
+		"one byte of the patch": {func(_, job string) error { return spoilByte(filepath.Join(job, "patch.diff")) }, 0, "not_proven", "not the diff that the receipt names"},
+		"another commit": {func(dir, _ string) error {
+			return edit(filepath.Join(dir, "jobs.json"), f.repo.Tip("main"), strings.Repeat("b", 40))
+		}, 0, "evidence_missing", "is red now"},
+		"a link": {func(_, job string) error {
+			if err := os.Remove(filepath.Join(job, "trace.jsonl")); err != nil {
+				return err
+			}
+			return os.Symlink("/etc/passwd", filepath.Join(job, "trace.jsonl"))
+		}, 3, "", "is no plain file"},
+		"no receipt":             {func(_, job string) error { return os.Remove(filepath.Join(job, "receipt.json")) }, 0, "not_proven", "holds no receipt"},
+		"no index":               {func(dir, _ string) error { return os.Remove(filepath.Join(dir, "jobs.json")) }, 3, "", "not what a repair job left"},
+		"a folder that climbs":   {func(dir, job string) error { return edit(filepath.Join(dir, "jobs.json"), filepath.Base(job), "../x") }, 3, "", "is no folder of a job"},
+		"a job that left none":   {func(_, job string) error { return os.RemoveAll(job) }, 0, "not_proven", "not whole"},
+		"another job's evidence": {func(dir, _ string) error { return edit(filepath.Join(dir, "jobs.json"), `"key": "`, `"key": "x`) }, 0, "evidence_missing", "left no evidence"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "evidence")
+			if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
+				t.Fatal(err)
+			}
+			jobs, err := filepath.Glob(filepath.Join(dir, "*-1"))
+			if err != nil || len(jobs) != 1 {
+				t.Fatalf("jobs %v, %v", jobs, err)
+			}
+			if err := tt.spoil(dir, jobs[0]); err != nil {
+				t.Fatal(err)
+			}
+			s := f.newStep("workflow_run", map[string]string{"mode": "publish", "evidence-path": dir})
+			s.f = &forge{Server: f.Server, t: t, repo: f.repo, model: f.model, home: f.home}
+			r := s.run()
+			if r.code != tt.code || r.outputs["stop-reason"] != tt.stop || !strings.Contains(strings.Join(r.annotations(), "\n")+r.summary, tt.say) {
+				t.Errorf("exit %d, outputs %v, log:\n%s", r.code, r.outputs, r.log)
+			}
+			if len(f.opened()) != 0 || len(f.repo.Branches()) != 1 {
+				t.Errorf("left on GitHub: %v, %v", f.opened(), f.repo.Branches())
+			}
+		})
+	}
+}
+
+// spoilByte changes one byte in the middle of a file.
+func spoilByte(name string) error {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	b[len(b)/2] ^= 1
+	return os.WriteFile(name, b, 0o600)
+}
+
+func edit(name, old, with string) error {
+	b, err := os.ReadFile(name)
+	if err != nil || !bytes.Contains(b, []byte(old)) {
+		return fmt.Errorf("%s has no %q: %w", name, old, err)
+	}
+	return os.WriteFile(name, bytes.ReplaceAll(b, []byte(old), []byte(with)), 0o600)
+}
+
+// TestActionRefuses tries what ends without a draft, or before any work: one clear annotation each.
+func TestActionRefuses(t *testing.T) {
+	without := func(name, level string) map[string]string {
+		p := maps.Clone(writes)
+		if p[name] = level; level == "" {
+			delete(p, name)
+		}
+		return p
+	}
+	for name, tt := range map[string]struct {
+		inputs map[string]string
+		env    map[string]string
+		perms  map[string]string
+		set    func(f *forge) error
+		answer string
+		code   int
+		stop   string
+		say    string // in the one annotation
+	}{
+		"green here": {set: func(f *forge) error {
+			_, err := f.repo.Commit("main", map[string]string{"answer.txt": needle}, githubtest.Person{}, "Right")
+			f.fail("main", 0)
+			return err
+		}, stop: "not_reproduced", say: "notice"},
+		"no repair":                   {answer: "I do not know.", inputs: map[string]string{"turns": "1"}, stop: "exhausted", say: "warning"},
+		"an input that is none":       {inputs: map[string]string{"chek": "go test ./..."}, code: 2, say: `input chek: there is no such input; did you mean "check"?`},
+		"a check of several lines":    {inputs: map[string]string{"check": "go vet ./...\ngo test ./..."}, code: 2, say: "input check: it has several lines"},
+		"a mode that is none":         {inputs: map[string]string{"mode": "merge"}, code: 2, say: `input mode: "merge" is none of auto, repair, publish, ambient`},
+		"a mode that is not built":    {inputs: map[string]string{"mode": "diagnose"}, code: 2, say: "not built yet"},
+		"setup commands":              {inputs: map[string]string{"setup-commands": "make"}, code: 2, say: "input setup-commands: "},
+		"turns that are none":         {inputs: map[string]string{"turns": "many"}, code: 2, say: `input turns: "many" is no whole number from 1`},
+		"a folder outside":            {inputs: map[string]string{"check": "true", "working-directory": "../x"}, code: 2, say: "input working-directory: "},
+		"a prefix of somebody else's": {inputs: map[string]string{"branch-prefix": "main/"}, code: 2, say: "input branch-prefix: "},
+		"publish without evidence":    {inputs: map[string]string{"mode": "publish"}, code: 2, say: "input evidence-path: "},
+		"evidence that is not there":  {inputs: map[string]string{"mode": "publish", "evidence-path": "nowhere"}, code: 3, say: "download the artifact of the repair job there first"},
+		"a model that is not here":    {inputs: map[string]string{"model": "gpt"}, code: 2, stop: "needs_configuration", say: `"gpt" is none of the models here: scripted`},
+		"no token":                    {inputs: map[string]string{"github-token": ""}, code: 2, say: "input github-token: "},
+		"a token that is none":        {inputs: map[string]string{"github-token": "ghs_thisisnotoneatall000000000000000000000"}, code: 3, say: "401"},
+		"a configuration that is wrong": {set: func(f *forge) error {
+			_, err := f.repo.Commit("main", map[string]string{".github/redraft.yml": "version: 1\nchekcs:\n  unit: {run: \"true\"}\n"}, githubtest.Person{}, "Wrong")
+			f.fail("main", 0)
+			return err
+		}, code: 2, stop: "bad_configuration", say: `.github/redraft.yml:2:1: unknown key "chekcs" in the file; did you mean "checks"?`},
+		"the runner's own configuration is wrong": {env: map[string]string{"REDRAFT_CONFIG": "nowhere.yml"}, code: 2, say: "read the configuration"},
+		"pull requests may not be opened":         {perms: without("pull_requests", "read"), code: 2, stop: "needs_configuration", say: "pull-requests: write"},
+		"Actions may not open them":               {set: func(f *forge) error { f.repo.CanCreatePulls(false); return nil }, code: 2, stop: "needs_configuration", say: "Allow GitHub Actions to create and approve pull requests"},
+		"branches may not be pushed":              {perms: without("contents", "read"), code: 2, stop: "needs_configuration", say: "contents: write"},
+		"checks may not be written":               {perms: without("checks", "read"), code: 2, stop: "needs_configuration", say: "checks: write"},
+		"checks may not be read":                  {perms: without("checks", ""), code: 2, stop: "not_allowed", say: "checks: read"},
+		"no git":                                  {env: map[string]string{"PATH": "empty"}, code: 2, say: "git"},
+		"git is old":                              {env: map[string]string{"PATH": "old"}, code: 2, say: "2.20"},
+		"outside of a job":                        {env: map[string]string{"RUNNER_TEMP": "unset"}, code: 2, say: "RUNNER_TEMP is not set"},
+		"no inputs":                               {env: map[string]string{"REDRAFT_INPUTS": "unset"}, code: 2, say: "REDRAFT_INPUTS is not set"},
+		"an event that is none":                   {env: map[string]string{"GITHUB_EVENT_PATH": "/dev/null"}, code: 2, stop: "malformed", say: "read the payload"},
+		"an event that is not there":              {env: map[string]string{"GITHUB_EVENT_PATH": "nowhere.json"}, code: 3, say: "read the event"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newActionForge(t, orElse(tt.answer, rightAnswer))
+			if tt.code == 2 {
+				f.asked = func() { t.Error("the model was asked") }
+			}
+			if tt.set != nil {
+				if err := tt.set(f); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(f.Deliveries()) == 0 || f.newStep("workflow_run", nil).body == nil {
+				f.fail("main", 0)
+			}
+			s := f.newStep("workflow_run", tt.inputs)
+			s.perms, s.env = tt.perms, maps.Clone(tt.env)
+			switch s.env["PATH"] {
+			case "empty":
+				s.env["PATH"] = t.TempDir()
+			case "old":
+				s.env["PATH"] = oldGit(t)
+			}
+			r := s.run()
+			if r.code != tt.code || r.outputs["stop-reason"] != tt.stop {
+				t.Errorf("exit %d, outputs %v, log:\n%s", r.code, r.outputs, r.log)
+			}
+			said := r.annotations()
+			if len(said) == 0 || !strings.Contains(said[0], tt.say) || tt.code != 0 && !strings.HasPrefix(said[0], "error ") || tt.code != 0 && len(said) != 1 {
+				t.Errorf("annotations %q, want one with %q; the log:\n%s", said, tt.say, r.log)
+			}
+			if len(f.opened()) != 0 {
+				t.Errorf("a draft was opened: %+v", f.opened())
+			}
+		})
+	}
+}
+
+// oldGit is a folder with a git that says it is old.
+func oldGit(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "git"), []byte("#!/bin/sh\necho git version 2.20.1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestActionRunnerFiles tries the files by which the runner is told things.
+func TestActionRunnerFiles(t *testing.T) {
+	f := newActionForge(t, rightAnswer)
+	f.fail("main", 0)
+	run := func(env map[string]string) stepResult {
+		s := f.newStep("workflow_run", map[string]string{"dry-run": "true"})
+		s.env = env
+		return s.run()
+	}
+	full := filepath.Join(t.TempDir(), "summary")
+	if err := os.WriteFile(full, bytes.Repeat([]byte("x"), 1<<20-10), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, file := range map[string]string{"missing": "unset", "full": full, "no room": "/dev/full", "a folder": t.TempDir()} {
+		r := run(map[string]string{"GITHUB_STEP_SUMMARY": file})
+		if said := r.annotations(); r.code != 0 || len(said) != 2 || !strings.Contains(said[1], "summary could not be written") {
+			t.Errorf("summary %s: exit %d, %q", name, r.code, said)
+		}
+	}
+	for name, file := range map[string]string{"missing": "unset", "no room": "/dev/full"} {
+		r := run(map[string]string{"GITHUB_OUTPUT": file})
+		if said := r.annotations(); r.code != 3 || !strings.HasPrefix(said[len(said)-1], "error ") || !strings.Contains(said[len(said)-1], "GITHUB_OUTPUT") {
+			t.Errorf("outputs %s: exit %d, %q", name, r.code, said)
+		}
+	}
+}
+
+// TestActionCancelled ends a step as the runner does while the model is asked: nothing is left, and the commit says so.
+func TestActionCancelled(t *testing.T) {
+	f := newActionForge(t, rightAnswer)
+	f.fail("main", 0)
+	s := f.newStep("workflow_run", nil)
+	cmd, log := s.command()
+	asked, answer := make(chan bool, 1), make(chan bool)
+	f.asked = func() { asked <- true; <-answer }
+	defer close(answer)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill() //nolint:errcheck // it has ended
+	<-asked
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	r := s.result(cmd, log)
+	if r.code != 0 || r.outputs["stop-reason"] != "cancelled" {
+		t.Errorf("exit %d, outputs %v, log:\n%s", r.code, r.outputs, r.log)
+	}
+	if c, ok := f.shown(f.repo.Tip("main")); !ok || c.Status != "completed" || !strings.Contains(c.Title, "cancelled") {
+		t.Errorf("the check run is %+v", c)
+	}
+	if left, _ := filepath.Glob(filepath.Join(f.state(), "trees", "*")); len(left) != 0 {
+		t.Errorf("trees left: %v", left)
+	}
+	if len(f.opened()) != 0 || len(f.repo.Branches()) != 1 {
+		t.Errorf("left on GitHub: %v, %v", f.opened(), f.repo.Branches())
+	}
+	if out, err := exec.Command("pgrep", "-f", s.dir).Output(); err == nil {
+		t.Errorf("processes left: %s", out)
+	}
+}

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Stands in REDRAFT_BINARY_PATH, for the program. GitHub gives each job a token of its own, with the permissions that the job
+# asks for, and act gives all jobs one: this puts the job's own, a file of the folder JOB_TOKENS, in its place.
+if [ "${1:-}" = action ]; then
+	own=$(cat "$JOB_TOKENS/$GITHUB_JOB")
+	export REDRAFT_INPUTS="${REDRAFT_INPUTS//"$JOB_TOKEN_OF_ALL"/$own}"
+	echo $$ >"$JOB_TOKENS/pid"
+fi
+exec "$JOB_PROGRAM" "$@"

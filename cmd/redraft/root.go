@@ -108,7 +108,7 @@ func version() string {
 	v, rev := strings.TrimSpace(sourceVersion), ""
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if info.Main.Version != "" && info.Main.Version != "(devel)" {
-			v = info.Main.Version
+			v = strings.TrimPrefix(info.Main.Version, "v")
 		}
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" && len(s.Value) >= 12 {

@@ -132,7 +132,7 @@ func (r *setupRunner) fails(want string) {
 }
 
 // succeeds wants exit 0, a program that says the version, and the words.
-func (r *setupRunner) succeeds(version, want string) {
+func (r *setupRunner) succeeds(version, want string) (said string) {
 	r.t.Helper()
 	said, binary, code := r.setup()
 	if code != 0 || !strings.Contains(said, want) {
@@ -147,6 +147,7 @@ func (r *setupRunner) succeeds(version, want string) {
 			r.t.Errorf("got the workflow command %q", l)
 		}
 	}
+	return said
 }
 
 // workflowCommands are the lines that a runner would take for workflow commands.
@@ -222,8 +223,10 @@ func (r *setupRunner) serves(files map[string][]byte, busy int32) {
 func TestSetupTakesTheRelease(t *testing.T) {
 	needsTool(t, "curl")
 	r := newSetupRunner(t)
-	r.serves(fakeRelease(t), 1) // a passing fault
-	r.succeeds("1.2.3", "redraft: took release v1.2.3, sha256 ")
+	r.serves(fakeRelease(t), 1)                                                                                // a passing fault
+	if said := r.succeeds("1.2.3", "redraft: took release v1.2.3, sha256 "); len(workflowCommands(said)) > 0 { // the usual way of such a runner
+		t.Errorf("got the annotations %q, want none", workflowCommands(said))
+	}
 }
 
 func TestSetupRefusesABadRelease(t *testing.T) {
@@ -288,6 +291,7 @@ func TestSetupLooksAtTheRunner(t *testing.T) {
 		"nothing to get":  {map[string]string{"curl": ""}, nil, "Go is not in this runner's PATH, and curl, which would get a release, is not there either"},
 		"a relative path": {nil, map[string]string{"REDRAFT_BINARY_PATH": "bin/redraft"}, "bin/redraft is no absolute path"},
 		"a missing path":  {nil, map[string]string{"REDRAFT_BINARY_PATH": "/no such/redraft"}, "/no such/redraft is no program"},
+		"no program":      {nil, map[string]string{"REDRAFT_BINARY_PATH": "/etc/passwd"}, "/etc/passwd is no program"},
 		"a folder":        {nil, map[string]string{"REDRAFT_BINARY_PATH": "/"}, "/ is no program"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/redraft-dev/redraft/bot/github/githubtest"
 )
@@ -31,9 +31,9 @@ type actRun struct {
 	file    string // among the workflows of the default branch
 	event   string
 	payload []byte
-	deny    string   // a permission that no job's token has; none if empty
-	env     []string // over the runner's
-	program string   // the test binary if empty
+	permit  func(permissions map[string]string) // what the owner changed of a job's; nothing if nil
+	env     []string                            // over the runner's
+	program string                              // the test binary if empty
 
 	dir    string // of tokens and artifacts
 	tokens map[string]string
@@ -144,7 +144,7 @@ func (r *actRun) start() {
 	r.cmd = exec.Command(actTool(t), args...)
 	r.cmd.Env = append([]string{
 		"HOME=" + r.f.home, "PATH=" + barePath(t), "REDRAFT_CONFIG=" + r.f.file("config.yml"), "REDRAFT_TEST_MAIN=1", "REDRAFT_BINARY_PATH=" + filepath.Join(here, "testdata", "act", "redraft.sh"),
-		"JOB_PROGRAM=" + program, "JOB_TOKENS=" + filepath.Join(r.dir, "tokens"), "JOB_TOKEN_OF_ALL=" + tokenOfAll, "JOB_ARTIFACTS=" + filepath.Join(r.dir, "artifacts"),
+		"JOB_PROGRAM=" + program, "JOB_TOKENS=" + filepath.Join(r.dir, "tokens"), "JOB_TOKEN_OF_ALL=" + tokenOfAll, "JOB_ARTIFACTS=" + r.artifacts(), "JOB_MACHINES=" + r.f.file("machines"),
 		"GIT_SSL_CAINFO=" + r.f.CAFile, "GITHUB_REPOSITORY_ID=" + fmt.Sprint(r.f.repo.ID()), "GITHUB_WORKFLOW_REF=acme/widget/.github/workflows/" + r.file + "@refs/heads/main",
 	}, r.env...)
 	out, in, err := os.Pipe()
@@ -166,6 +166,8 @@ func (r *actRun) start() {
 // tokenOfAll is the one token that act knows.
 const tokenOfAll = "ghs_000000000000000000000000000000000000"
 
+func (r *actRun) artifacts() string { return filepath.Join(r.dir, "artifacts") }
+
 func (r *actRun) server() string { return strings.TrimSuffix(r.f.URL, "/api/v3/") }
 
 func (r *actRun) write(name, text string) {
@@ -184,7 +186,7 @@ func (r *actRun) write(name, text string) {
 func (r *actRun) clone() string {
 	t := r.f.t
 	t.Helper()
-	from, to := filepath.Join(r.f.home, "github", "repos", fmt.Sprint(r.f.repo.ID())+".git"), filepath.Join(r.dir, "clone")
+	from, to := r.f.stored(), filepath.Join(r.dir, "clone")
 	for _, args := range [][]string{{"clone", "-q", from, to}, {"-C", to, "remote", "set-url", "origin", r.server() + "/acme/widget.git"}} {
 		cmd := exec.Command("git", args...)
 		cmd.Env = []string{"HOME=" + r.f.home, "PATH=" + barePath(t)}
@@ -202,13 +204,10 @@ func (r *actRun) uses() map[string]string {
 	r.tokens = map[string]string{}
 	dirs := map[string]string{}
 	for id, job := range r.jobs() {
-		perms := map[string]string{}
-		for name, level := range job.Permissions {
-			if name != r.deny {
-				perms[strings.ReplaceAll(name, "-", "_")] = level
-			}
+		if r.permit != nil {
+			r.permit(job.Permissions)
 		}
-		r.tokens[id] = r.f.repo.ActionsToken(perms)
+		r.tokens[id] = r.f.repo.ActionsToken(spelled(job.Permissions))
 		r.write("tokens/"+id, r.tokens[id])
 		for _, s := range job.Steps {
 			if s.Uses != "" {
@@ -217,6 +216,15 @@ func (r *actRun) uses() map[string]string {
 		}
 	}
 	return dirs
+}
+
+// spelled are the permissions of a workflow's file as the API has them.
+func spelled(file map[string]string) map[string]string {
+	out := map[string]string{}
+	for name, level := range file {
+		out[strings.ReplaceAll(name, "-", "_")] = level
+	}
+	return out
 }
 
 // standIn is the folder of an action. Of ours it holds the files that the Action needs where the program is there already.
@@ -430,21 +438,34 @@ func (f *forge) nothing() {
 // tidy wants nothing left on the runner: no process, no tree, nothing half-written, no lock of git's.
 func (f *forge) tidy() {
 	f.t.Helper()
+	f.ends()
+	for _, home := range append(glob(f.t, f.file("machines/*")), f.home) {
+		for _, pattern := range []string{"trees/*", "tmp/*", "mirrors/*/*.lock"} {
+			if left := glob(f.t, filepath.Join(home, ".local", "state", "redraft", pattern)); len(left) > 0 {
+				f.t.Errorf("left on the runner: %v", left)
+			}
+		}
+	}
+}
+
+// ends waits until no process works for the forge's runner any more.
+func (f *forge) ends() {
+	f.t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); len(f.processes()) > 0; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			f.t.Errorf("processes are left: %q", f.processes())
 			break
 		}
 	}
-	for _, dir := range []string{"trees", "tmp"} {
-		if left, err := os.ReadDir(filepath.Join(f.state(), dir)); err == nil && len(left) > 0 {
-			f.t.Errorf("%d entries are left in %s: %v", len(left), dir, left)
-		}
+}
+
+func glob(t *testing.T, pattern string) []string {
+	t.Helper()
+	names, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
 	}
-	locks, err := filepath.Glob(filepath.Join(f.state(), "mirrors", "*", "*.lock"))
-	if err != nil || len(locks) > 0 {
-		f.t.Errorf("locks are left: %v, %v", locks, err)
-	}
+	return names
 }
 
 // processes are the command lines of those that work for the forge's runner; none where there is no /proc to look at.
@@ -466,8 +487,8 @@ func (f *forge) processes() (all []string) {
 	return all
 }
 
-// TestActFailedWorkflow runs CI, which fails, and then the workflow that answers it.
-func TestActFailedWorkflow(t *testing.T) {
+// TestUnderActFailedWorkflow runs CI, which fails, and then the workflow that answers it.
+func TestUnderActFailedWorkflow(t *testing.T) {
 	t.Parallel()
 	f := newActForge(t, "failed-workflow.yml")
 	root := f.repo.Tip("main")
@@ -475,19 +496,450 @@ func TestActFailedWorkflow(t *testing.T) {
 	ci.file = "ci.yml"
 	l := ci.run()
 	result := l.results()["unit"]
-	if result != "failure" || len(f.model.Requests()) > 0 {
+	if result != "failure" || f.modelAsked() {
 		t.Fatalf("CI ended in %q:\n%s", result, l.text())
 	}
 	if _, err := f.repo.RunWorkflow(githubtest.Workflow{Branch: "main", Jobs: []githubtest.Job{{Name: "unit", Conclusion: result}}}); err != nil {
 		t.Fatal(err)
 	}
-	l = f.newAct("workflow_run").run()
-	p := f.drafted(l, "redraft", "main", root)
+	p := f.drafted(f.newAct("workflow_run").run(), "redraft", "main", root)
 	if !strings.Contains(p.Body, "grep -q right answer.txt") {
 		t.Errorf("the draft says:\n%s", p.Body)
 	}
-	t.Log(l.text())
 }
 
-var _ = maps.Copy[map[string]string, map[string]string]
-var _ = regexp.MustCompile
+// machine is one that a job has for itself: its configuration, and nothing that another job left.
+func (r *actRun) machine(job, config string) {
+	r.f.t.Helper()
+	home := r.f.file(filepath.Join("machines", job))
+	err := linkBase(filepath.Join(home, ".local", "state", "redraft"))
+	if err == nil {
+		text := fmt.Sprintf("github: {api: %q, git: %q, ca-file: %q}\n%s\n", r.f.URL, r.server(), r.f.CAFile, config)
+		err = os.WriteFile(filepath.Join(home, "config.yml"), []byte(text), 0o600)
+	}
+	if err != nil {
+		r.f.t.Fatal(err)
+	}
+}
+
+// newTwoJobs is a run of two-job.yml on three machines. Of these only that of the repair job has a model, and none but it a
+// sandbox that could be opened.
+func (f *forge) newTwoJobs(event string) *actRun {
+	f.t.Helper()
+	r := f.newAct(event)
+	for job, config := range map[string]string{
+		"gate":    "sandbox: {tier: nowhere}",
+		"repair":  fmt.Sprintf("models: {small: {name: scripted, base-url: %q}}", f.model.URL()),
+		"publish": "sandbox: {tier: nowhere}",
+	} {
+		r.machine(job, config)
+	}
+	return r
+}
+
+// TestUnderActTwoJobs decides, repairs and publishes in three jobs. The repair job's token reads contents, and the publish job
+// runs nothing.
+func TestUnderActTwoJobs(t *testing.T) {
+	t.Parallel()
+	f := newActForge(t, "two-job.yml")
+	root := f.repo.Tip("main")
+	f.fail("main", 0)
+	f.Forget()
+	r := f.newTwoJobs("workflow_run")
+	l := r.run()
+	p := f.drafted(l, "publish", "main", root)
+	want := map[string]string{"gate": "success", "repair": "success", "publish": "success"}
+	if diff := cmp.Diff(want, l.results()); diff != "" {
+		t.Errorf("jobs: %s", diff)
+	}
+	if out := l.outputs("repair"); out["stop-reason"] != "fixed" || out["verdict"] != "green" || out["pull-request-operation"] != "none" {
+		t.Errorf("the repair job put out %v", out)
+	}
+	if n := len(f.model.Requests()); n != 1 {
+		t.Errorf("the model was asked %d times, want once", n)
+	}
+	for _, x := range l.all() {
+		if x.Job != "repair" && strings.Contains(x.Msg, "seeing the red") {
+			t.Errorf("job %s runs the check", x.Job)
+		}
+	}
+	f.kept(r.jobs())
+	receipts := glob(t, filepath.Join(r.artifacts(), "redraft-evidence", "*", "receipt.json"))
+	if len(receipts) != 1 {
+		t.Fatalf("%d receipts in the artifact, want 1", len(receipts))
+	}
+	var receipt struct{ Root, Tree string }
+	text, err := os.ReadFile(receipts[0])
+	if err == nil {
+		err = json.Unmarshal(text, &receipt)
+	}
+	if err != nil || receipt.Root != root || receipt.Tree != f.tree(p.HeadSHA) {
+		t.Errorf("proved: tree %s on %s; pushed: tree %s on %s; %v", receipt.Tree, receipt.Root, f.tree(p.HeadSHA), root, err)
+	}
+}
+
+// kept wants that each job asked GitHub for what its permissions are for, and the two that only read for nothing else.
+func (f *forge) kept(jobs map[string]actJob) {
+	f.t.Helper()
+	calls := map[string]int{}
+	for _, c := range f.Audit() {
+		for id, job := range jobs {
+			if !samePermissions(c.Permissions, job.Permissions) {
+				continue
+			}
+			calls[id]++
+			if c.Status == 403 && !slices.Contains(probes, c.Path) {
+				f.t.Errorf("job %s was refused %s %s", id, c.Method, c.Path)
+			}
+			if id != "publish" && c.Write() || id == "repair" && c.Needs != "contents:read" && c.Needs != "metadata:read" && c.Needs != "" {
+				f.t.Errorf("job %s asks for %s %s, which needs %s", id, c.Method, c.Path, c.Needs)
+			}
+		}
+	}
+	for id := range jobs {
+		if calls[id] == 0 {
+			f.t.Errorf("job %s made no call with its own token", id)
+		}
+	}
+}
+
+// probes are calls that GitHub refuses to a workflow's token, by which it is known for one.
+var probes = []string{"/user", "/repos/acme/widget/actions/permissions/workflow"}
+
+func samePermissions(got, file map[string]string) bool {
+	got = maps.Clone(got)
+	delete(got, "metadata")
+	return maps.Equal(got, spelled(file))
+}
+
+// tree is that of a commit, as git says it.
+func (f *forge) tree(commit string) string {
+	f.t.Helper()
+	cmd := exec.Command("git", "-C", f.stored(), "rev-parse", commit+"^{tree}")
+	cmd.Env = []string{"HOME=" + f.home, "PATH=" + barePath(f.t)}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		f.t.Fatalf("%v: %s", err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// stored is the repository as the fake GitHub has it on disk.
+func (f *forge) stored() string {
+	return filepath.Join(f.home, "github", "repos", fmt.Sprint(f.repo.ID())+".git")
+}
+
+// TestUnderActLabel answers the label on a pull request and on an issue, and the command in a comment.
+func TestUnderActLabel(t *testing.T) {
+	for _, tt := range []struct {
+		name, event, base string
+		set               func(f *forge) (number int, err error)
+	}{
+		{"pull request", "pull_request", "feature", func(f *forge) (int, error) {
+			n := f.pull()
+			f.fail("", n)
+			return n, f.repo.AddLabel(n, "redraft", "writer")
+		}},
+		{"issue", "issues", "main", func(f *forge) (int, error) {
+			n := f.repo.OpenIssue("The answer is wrong", "It should be right.", "writer")
+			return n, f.repo.AddLabel(n, "redraft", "writer")
+		}},
+		{"comment", "issue_comment", "feature", func(f *forge) (int, error) {
+			n := f.pull()
+			f.fail("", n)
+			_, err := f.repo.AddComment(n, "/redraft", "writer")
+			return n, err
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f := newActForge(t, "label.yml")
+			n, err := tt.set(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			root := f.repo.Tip(tt.base)
+			p := f.drafted(f.newAct(tt.event).run(), "redraft", tt.base, root)
+			if got := f.repo.Labels(n); len(got) != 0 {
+				t.Errorf("labels: %v", got)
+			}
+			var ours []githubtest.Comment
+			for _, c := range f.repo.Comments(n) {
+				if c.Author == "github-actions[bot]" {
+					ours = append(ours, c)
+				}
+			}
+			if len(ours) != 1 || !strings.Contains(ours[0].Body, fmt.Sprintf("#%d", p.Number)) {
+				t.Errorf("our comments: %+v", ours)
+			}
+		})
+	}
+}
+
+// TestUnderActSchedule looks at the default branch unasked.
+func TestUnderActSchedule(t *testing.T) {
+	t.Parallel()
+	f := newActForge(t, "schedule.yml")
+	root := f.repo.Tip("main")
+	f.fail("main", 0)
+	r := f.newAct("schedule")
+	r.payload = []byte(`{"schedule": "17 3 * * *"}`)
+	f.drafted(r.run(), "redraft", "main", root)
+
+	r = f.newAct("schedule") // the next night
+	r.payload = []byte(`{"schedule": "17 3 * * *"}`)
+	l := r.run()
+	if out := l.outputs("redraft"); l.code != 0 || out["pull-request-operation"] != "none" || out["stop-reason"] == "fixed" || len(l.remarks("error")) > 0 {
+		t.Errorf("exit %d, outputs %v, log:\n%s", l.code, out, l.text())
+	}
+	if n := len(f.model.Requests()); n != 1 || len(f.opened()) != 1 {
+		t.Errorf("the model was asked %d times, and there are %d drafts", n, len(f.opened()))
+	}
+}
+
+// TestUnderActNothing has events that no draft comes of, nor any red job.
+func TestUnderActNothing(t *testing.T) {
+	fork := func(f *forge) (int, error) {
+		other, err := f.repo.Fork("stranger")
+		if err == nil {
+			_, err = other.Commit("feature", map[string]string{"feature.txt": "new\n"}, githubtest.Person{}, "A feature")
+		}
+		if err != nil {
+			return 0, err
+		}
+		return f.repo.OpenPull(githubtest.NewPull{Title: "A feature", Head: "stranger:feature", Base: "main", By: "stranger"})
+	}
+	labelled := func(f *forge) error {
+		n, err := fork(f)
+		if err == nil {
+			err = f.repo.AddLabel(n, "redraft", "writer")
+		}
+		return err
+	}
+	ran := func(f *forge) error {
+		n, err := fork(f)
+		f.fail("", n)
+		return err
+	}
+	for name, tt := range map[string]struct {
+		example, event string
+		set            func(f *forge) error
+		job, stop, say string // no job is started where job is empty
+	}{
+		"green here": {"failed-workflow.yml", "workflow_run", func(f *forge) error {
+			_, err := f.repo.Commit("main", map[string]string{"answer.txt": needle}, githubtest.Person{}, "Right")
+			f.fail("main", 0)
+			return err
+		}, "redraft", "not_reproduced", "notice"},
+		"green there": {"failed-workflow.yml", "workflow_run", func(f *forge) error {
+			_, err := f.repo.RunWorkflow(githubtest.Workflow{Jobs: []githubtest.Job{{Name: "unit", Conclusion: "success"}}})
+			return err
+		}, "", "", ""},
+		"a fork's run":          {"failed-workflow.yml", "workflow_run", ran, "", "", ""},
+		"a fork's run, gated":   {"two-job.yml", "workflow_run", ran, "gate", "fork", "warning"},
+		"a fork's pull request": {"label.yml", "pull_request", labelled, "redraft", "fork", "warning"},
+		"a label of a stranger's": {"label.yml", "issues", func(f *forge) error {
+			return f.repo.AddLabel(f.repo.OpenIssue("It fails", "", "stranger"), "redraft", "triager")
+		}, "redraft", "no_write", "warning"},
+		"another label": {"label.yml", "issues", func(f *forge) error {
+			return f.repo.AddLabel(f.repo.OpenIssue("It fails", "", "writer"), "bug", "writer")
+		}, "", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newActForge(t, tt.example)
+			if err := tt.set(f); err != nil {
+				t.Fatal(err)
+			}
+			r := f.newAct(tt.event)
+			if tt.example == "two-job.yml" {
+				r = f.newTwoJobs(tt.event)
+			}
+			l := r.run()
+			want := map[string]string{}
+			if tt.job != "" {
+				want[tt.job] = "success"
+			}
+			if diff := cmp.Diff(want, l.results()); l.code != 0 || diff != "" {
+				t.Fatalf("exit %d, jobs: %s, log:\n%s", l.code, diff, l.text())
+			}
+			if out := l.outputs(tt.job); out["stop-reason"] != tt.stop || out["pull-request-operation"] == "created" || tt.stop == "not_reproduced" && out["verdict"] != "green" {
+				t.Errorf("outputs %v, want stop-reason %s", out, tt.stop)
+			}
+			said := l.remarks("notice", "warning", "error")
+			if tt.job != "" && (len(said) != 1 || !strings.HasPrefix(said[0], tt.job+" "+tt.say+" ")) || tt.job == "" && len(said) > 0 {
+				t.Errorf("annotations %q, want one %s", said, tt.say)
+			}
+			if f.modelAsked() {
+				t.Error("the model was asked")
+			}
+			f.nothing()
+		})
+	}
+}
+
+// TestUnderActLacks takes one permission away from the file, or gives only its lower level: the job fails with one annotation
+// that names it, before any work.
+func TestUnderActLacks(t *testing.T) {
+	for _, name := range []string{"contents", "pull-requests", "checks"} {
+		for _, level := range []string{"", "read"} {
+			t.Run(name+" "+orElse(level, "none"), func(t *testing.T) {
+				t.Parallel()
+				f := newActForge(t, "failed-workflow.yml")
+				f.fail("main", 0)
+				r := f.newAct("workflow_run")
+				r.permit = func(p map[string]string) {
+					if p[name] = level; level == "" {
+						delete(p, name)
+					}
+				}
+				l := r.run()
+				if l.code == 0 || l.results()["redraft"] != "failure" {
+					t.Errorf("exit %d, jobs %v", l.code, l.results())
+				}
+				said := l.remarks("error", "warning", "notice")
+				if len(said) != 1 || !strings.HasPrefix(said[0], "redraft error ") || !strings.Contains(strings.ReplaceAll(said[0], "_", "-"), name+": ") {
+					t.Errorf("annotations %q, want one error that names %s", said, name)
+				}
+				if level == "read" && !strings.Contains(said[0], name+": write") {
+					t.Errorf("the annotation does not name %s: write: %q", name, said)
+				}
+				if f.modelAsked() || strings.Contains(l.text(), "seeing the red") {
+					t.Errorf("there was work:\n%s", l.text())
+				}
+				f.nothing()
+			})
+		}
+	}
+}
+
+// asking is a run that is at the model, which answers when the test ends.
+func (r *actRun) asking() {
+	t := r.f.t
+	t.Helper()
+	asked, release := make(chan struct{}, 9), make(chan struct{})
+	r.f.asked = func() {
+		asked <- struct{}{}
+		<-release
+	}
+	t.Cleanup(func() { close(release) })
+	r.start()
+	select {
+	case <-asked:
+	case <-time.After(time.Minute):
+		t.Fatalf("the model was never asked:\n%s", r.log.text())
+	}
+}
+
+// TestUnderActCancelled cancels a run while the model is asked, as GitHub's runner does: the step's process, which is the
+// program itself, gets an interrupt and has some seconds.
+// https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-cancellation
+func TestUnderActCancelled(t *testing.T) {
+	t.Parallel()
+	f := newActForge(t, "failed-workflow.yml")
+	root := f.repo.Tip("main")
+	f.fail("main", 0)
+	r := f.newAct("workflow_run")
+	r.asking()
+	start := time.Now()
+	r.signalStep(os.Interrupt)
+	l := r.wait()
+	if took := time.Since(start); took > 7*time.Second {
+		t.Errorf("it took %v, and the runner waits 7.5 s", took)
+	}
+	if out := l.outputs("redraft"); out["stop-reason"] != "cancelled" || out["pull-request-operation"] != "none" {
+		t.Errorf("outputs %v, log:\n%s", out, l.text())
+	}
+	if c, ok := f.shown(root); !ok || c.Status != "completed" || !strings.Contains(c.Title, "cancelled") {
+		t.Errorf("the check run is %+v", c)
+	}
+	f.nothing()
+}
+
+// signalStep sends the process of the Action's second step a signal.
+func (r *actRun) signalStep(s os.Signal) {
+	r.f.t.Helper()
+	var pid int
+	text, err := os.ReadFile(filepath.Join(r.dir, "tokens", "pid"))
+	if err == nil {
+		_, err = fmt.Sscan(string(text), &pid)
+	}
+	if err == nil {
+		var p *os.Process
+		if p, err = os.FindProcess(pid); err == nil {
+			err = p.Signal(s)
+		}
+	}
+	if err != nil {
+		r.f.t.Fatal(err)
+	}
+}
+
+// TestUnderActKilled interrupts act itself, which kills the step's process at once, as a runner that went away does. Nothing
+// runs on, and the next run finds the machine clean and ends in the draft.
+func TestUnderActKilled(t *testing.T) {
+	t.Parallel()
+	f := newActForge(t, "failed-workflow.yml")
+	root := f.repo.Tip("main")
+	f.fail("main", 0)
+	r := f.newAct("workflow_run")
+	r.asking()
+	if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	l := r.wait()
+	if l.results()["redraft"] == "success" {
+		t.Errorf("log:\n%s", l.text())
+	}
+	f.ends()
+	if len(f.opened()) > 0 {
+		t.Errorf("pull requests: %+v", f.opened())
+	}
+	f.asked = nil
+	f.drafted(f.newAct("workflow_run").run(), "redraft", "main", root)
+}
+
+// TestUnderActSameJob has a job whose own step fails, and the Action after it in the same job. The check is the workflow's, since
+// the repository configures none. The job stays red.
+func TestUnderActSameJob(t *testing.T) {
+	t.Parallel()
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("REFUSED: Go is not installed")
+	}
+	f := newActForge(t, "same-job.yml")
+	files := map[string]string{".github/redraft.yml": "version: 1\n", "go.mod": "module example.org/widget\n\ngo 1.22\n", "answer_test.go": answerTest}
+	root, err := f.repo.Commit("main", files, githubtest.Person{}, "A test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := exec.Command(tool, "env", "GOCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := f.newAct("push")
+	r.env = []string{"PATH=" + filepath.Dir(tool) + string(os.PathListSeparator) + barePath(t), "GOCACHE=" + strings.TrimSpace(string(cache)), "GOTOOLCHAIN=local"}
+	l := r.run()
+	if l.code == 0 || l.results()["unit"] != "failure" || !strings.Contains(l.text(), "--- FAIL: TestAnswer") {
+		t.Fatalf("exit %d, log:\n%s", l.code, l.text())
+	}
+	l.code = 0
+	if p := f.drafted(l, "unit", "main", root); !strings.Contains(p.Body, "go test ./...") {
+		t.Errorf("the draft says:\n%s", p.Body)
+	}
+}
+
+const answerTest = `package widget
+
+import (
+	"os"
+	"testing"
+)
+
+func TestAnswer(t *testing.T) {
+	got, err := os.ReadFile("answer.txt")
+	if want := "the answer is right\n"; err != nil || string(got) != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+`

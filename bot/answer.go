@@ -82,8 +82,11 @@ func Answer(s Story, c *redact.Cleaner) string {
 		s.tellCommand(g, p)
 		s.tellTries(g, p)
 	}
-	g.add("You can say `/redraft retry` with up to 200 characters of advice, which go to the model as data; `/redraft stop` to end a job under way; " +
-		"or `/redraft explain` to hear this again. ")
+	stop := ""
+	if !s.Workflow {
+		stop = "; `/redraft stop` to end a job under way"
+	}
+	g.add("You can say `/redraft retry` with up to 200 characters of advice, which go to the model as data%s; or `/redraft explain` to hear this again. ", stop)
 	s.tellJob(g, p)
 	return g.String()
 }

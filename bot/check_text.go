@@ -50,7 +50,11 @@ func (s Story) running(p pen) string {
 	if len(s.Job.Checks) > 0 {
 		text += " " + p.codes(s.Job.Checks, 120, 5)
 	}
-	return text + fmt.Sprintf(" on %s. State: %s. To end it: `/redraft stop`.\n", p.commit(s.Job.Root), word(string(s.State)))
+	how := "`/redraft stop`"
+	if s.Workflow {
+		how = "cancel the workflow's run"
+	}
+	return text + fmt.Sprintf(" on %s. State: %s. To end it: %s.\n", p.commit(s.Job.Root), word(string(s.State)), how)
 }
 
 func (s Story) checkTitle(p pen) string {

@@ -427,13 +427,17 @@ func (d *draftText) gaps() string {
 
 func (d *draftText) commands() {
 	d.add("### What you can say\n\n" + sayings)
+	if !d.Workflow {
+		d.add(sayStop)
+	}
 	d.add("- Close this draft to say no: this failure is never answered with a draft again\n\n")
 }
 
 // sayings are the commands of people, as a list.
 const sayings = "- `/redraft retry` and up to 200 characters of advice: try again (the advice goes to the model as data)\n" +
-	"- `/redraft stop`: end the job under way\n" +
 	"- `/redraft explain`: say again how the last job ended\n"
+
+const sayStop = "- `/redraft stop`: end the job under way\n"
 
 const criteriaShown = 12
 

@@ -38,7 +38,9 @@ func made(e Event) (Event, error) {
 // notSent reads what GitHub never sends.
 func notSent([]byte) (Event, error) { return Event{}, skip(NotForUs, "GitHub sends no such event") }
 
-func hasBranch(e Event) bool { return e.Check != nil && (e.Check.Branch == "" || branchOf(e.Check.Branch)) }
+func hasBranch(e Event) bool {
+	return e.Check != nil && (e.Check.Branch == "" || branchOf(e.Check.Branch))
+}
 
 func siftNothing(e Event, self Self) *Skip {
 	if ownBranch(e.Check.Branch, self) {

@@ -29,6 +29,7 @@ type Story struct {
 	Draft    *Draft        // the draft that was opened or stands, nil without one
 	Evidence string        // where the operator finds it: the job's id, never a path
 	Artifact bool          // the evidence lies in the artifacts of a workflow's run
+	Workflow bool          // the job is part of a workflow's run, which no comment can end
 }
 
 // ended says whether the job came to its end, whatever came of it.

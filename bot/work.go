@@ -450,7 +450,7 @@ func (w *work) announce(ctx context.Context) error {
 	if err := w.mayPush(ctx); err != nil {
 		return err
 	}
-	c := CheckText(Story{Job: w.job, Evidence: filepath.Base(w.dir), State: queue.Prepared}, w.Clean)
+	c := CheckText(Story{Job: w.job, Evidence: filepath.Base(w.dir), State: queue.Prepared, Workflow: w.Briefly}, w.Clean)
 	c.Done, c.SHA, c.Key = false, w.job.Root, w.job.Key
 	_, err := w.Hub.CheckRun(ctx, w.job.Repo, c)
 	if isClass(err, Forbidden) {
@@ -485,7 +485,7 @@ func (w *work) mayPush(ctx context.Context) error {
 
 // story is what texts about the job are written from.
 func (w *work) story(p *proof.Proof) Story {
-	s := Story{Job: w.job, Proof: p, Quiet: w.quiet, Draft: w.draft, Evidence: filepath.Base(w.dir), Artifact: w.Half == PublishHalf}
+	s := Story{Job: w.job, Proof: p, Quiet: w.quiet, Draft: w.draft, Evidence: filepath.Base(w.dir), Artifact: w.Half == PublishHalf, Workflow: w.Briefly}
 	if events, torn, err := trace.Read(filepath.Join(w.dir, trace.FileName)); err == nil {
 		s.Status, s.Events = trace.StatusOf(events, torn), events
 	}

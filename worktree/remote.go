@@ -203,14 +203,20 @@ func (m *Mirror) push(ctx context.Context, r Remote, branch, sha, expectOld stri
 		return err
 	}
 	defer lock.Close()
-	_, err = m.store.git.run(ctx, r.over(m, lock, "push", "--quiet", "--no-verify", "--no-signed", "--no-follow-tags", "--end-of-options", r.URL, sha+":"+ref))
-	if err = remoteError(err); err == nil || ctx.Err() != nil {
+	if err = m.send(ctx, r, lock, sha, ref); err == nil || ctx.Err() != nil {
 		return err
 	}
 	if now, lookErr := m.tipAt(ctx, r, ref); lookErr == nil && now == sha { // it landed and only the answer was lost
 		return nil
 	}
 	return err
+}
+
+// send is the one push. No refspec of it begins with a plus, and no flag forces.
+func (m *Mirror) send(ctx context.Context, r Remote, held *os.File, sha, ref string, dry ...string) error {
+	args := append([]string{"push", "--quiet", "--no-verify", "--no-signed", "--no-follow-tags"}, dry...)
+	_, err := m.store.git.run(ctx, r.over(m, held, append(args, "--end-of-options", r.URL, sha+":"+ref)...))
+	return remoteError(err)
 }
 
 // precedes makes sure that sha comes after old; what the mirror does not know it does not follow.
@@ -285,8 +291,7 @@ func (m *Mirror) mayPush(ctx context.Context, r Remote, branch, sha string) erro
 		return err
 	}
 	defer lock.Close()
-	_, err = m.store.git.run(ctx, r.over(m, lock, "push", "--dry-run", "--quiet", "--no-verify", "--no-signed", "--no-follow-tags", "--end-of-options", r.URL, sha+":"+ref))
-	if err = remoteError(err); errors.Is(err, ErrBranchTaken) { // it may push, if not this
+	if err = m.send(ctx, r, lock, sha, ref, "--dry-run"); errors.Is(err, ErrBranchTaken) { // it may push, if not this
 		return nil
 	}
 	return err

@@ -319,3 +319,28 @@ func TestFetchFromRefuses(t *testing.T) {
 		})
 	}
 }
+
+// TestMayPush makes sure that trying is not doing, and that a credential that may not is told from one that may.
+func TestMayPush(t *testing.T) {
+	f := newForge(t)
+	store := openStore(t)
+	sha := f.commit(t, "main", "a.txt", "one\n")
+	m, err := store.FetchFrom(t.Context(), "o/r", f.Remote, sha)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.MayPush(t.Context(), f.Remote, "redraft/x", sha); err != nil {
+		t.Error(err)
+	}
+	if tip, err := m.TipAt(t.Context(), f.Remote, "redraft/x"); err != nil || tip != "" {
+		t.Errorf("trying left a branch at %q, %v", tip, err)
+	}
+	other := f.Remote
+	other.Token = strings.Replace(forgeToken, "0123", "3210", 1)
+	if err := m.MayPush(t.Context(), other, "redraft/x", sha); !errors.Is(err, ErrDenied) {
+		t.Errorf("got %v", err)
+	}
+	if err := m.MayPush(t.Context(), f.Remote, "main", sha); err == nil || errors.Is(err, ErrDenied) {
+		t.Errorf("a branch that is not ours: got %v", err)
+	}
+}

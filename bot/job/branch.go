@@ -98,7 +98,7 @@ func Slug(r proof.Receipt) string {
 	if named(r) {
 		return SlugOf(r.Findings[0])
 	}
-	return SlugOf(r.Command)
+	return slug(r.Command)
 }
 
 // named says whether a reader found what was red; otherwise the command is all there is to name.
@@ -107,8 +107,10 @@ func named(r proof.Receipt) bool {
 }
 
 // SlugOf is what stands after a finding's package, in lower case letters, digits and hyphens, at most 40.
-func SlugOf(finding string) string {
-	s := strings.Trim(notSlug.ReplaceAllString(strings.ToLower(short(finding)), "-"), "-")
+func SlugOf(finding string) string { return slug(short(finding)) }
+
+func slug(text string) string {
+	s := strings.Trim(notSlug.ReplaceAllString(strings.ToLower(text), "-"), "-")
 	if len(s) > 40 {
 		s = strings.Trim(s[:40], "-")
 	}

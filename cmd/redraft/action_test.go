@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redraft-dev/redraft/agent/model"
 	"github.com/redraft-dev/redraft/bot/github/githubtest"
 )
 
@@ -306,7 +307,8 @@ func TestActionHalves(t *testing.T) {
 		t.Fatalf("exit %d, outputs %v, log:\n%s", made.code, made.outputs, made.log)
 	}
 	for _, c := range f.Audit() {
-		if c.Method != "GET" && !strings.Contains(c.Path, "git-upload-pack") {
+		file := c.Method == "GET" && strings.Contains(c.Path, "/contents/")
+		if !file && !strings.Contains(c.Path+c.Query, "git-upload-pack") {
 			t.Errorf("the repair half asked for %s %s", c.Method, c.Path)
 		}
 	}
@@ -562,5 +564,48 @@ func TestActionCancelled(t *testing.T) {
 	}
 	if out, err := exec.Command("pgrep", "-f", s.dir).Output(); err == nil {
 		t.Errorf("processes left: %s", out)
+	}
+}
+
+// TestActionPlaces runs a step whose folders have names that a shell would trip over.
+func TestActionPlaces(t *testing.T) {
+	f := newActionForge(t, rightAnswer)
+	f.fail("main", 0)
+	odd := filepath.Join(t.TempDir(), `a "quoted" place's $HOME`)
+	for _, dir := range []string{"home", "temp"} {
+		if err := os.MkdirAll(filepath.Join(odd, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := f.newStep("workflow_run", map[string]string{"mode": "repair", "evidence-path": filepath.Join(odd, "the evidence")})
+	s.env = map[string]string{"HOME": filepath.Join(odd, "home"), "RUNNER_TEMP": filepath.Join(odd, "temp")}
+	made := s.run()
+	if made.outputs["stop-reason"] != "fixed" || made.outputs["evidence-path"] != filepath.Join(odd, "the evidence") {
+		t.Fatalf("exit %d, outputs %v, log:\n%s", made.code, made.outputs, made.log)
+	}
+	publish := f.newStep("workflow_run", map[string]string{"mode": "publish", "evidence-path": filepath.Join(odd, "the evidence")})
+	publish.env = s.env
+	f.wantDraft(publish.run())
+}
+
+// TestActionNoModel says where no model server answers, once, and goes on without.
+func TestActionNoModel(t *testing.T) {
+	if found := model.Detect(t.Context()); len(found) > 0 {
+		t.Skipf("REFUSED: a model server answers on this machine: %v", found)
+	}
+	f := newActionForge(t, rightAnswer)
+	f.fail("main", 0)
+	b, err := os.ReadFile(f.file("config.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _, _ := strings.Cut(string(b), "models:")
+	if err := os.WriteFile(f.file("config.yml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := f.newStep("workflow_run", nil).run()
+	said := r.annotations()
+	if r.code != 0 || r.outputs["stop-reason"] == "fixed" || len(said) == 0 || !strings.Contains(said[0], "No model server answers on this runner") || !strings.HasPrefix(said[0], "warning ") {
+		t.Errorf("exit %d, outputs %v, log:\n%s", r.code, r.outputs, r.log)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redraft-dev/redraft/agent/model"
+	"github.com/redraft-dev/redraft/agent/plan"
 	"github.com/redraft-dev/redraft/agent/sandbox"
 	"github.com/redraft-dev/redraft/agent/trace"
 	"github.com/redraft-dev/redraft/bot/job"
@@ -121,6 +123,7 @@ type setting struct {
 	models   []trace.ModelChoice
 	found    []model.Found
 	command  string
+	file     plan.File // of HEAD; zero when there is none
 }
 
 // begin opens the repository, the state folder and the models. It writes nothing into the repository.
@@ -156,11 +159,26 @@ func (a *app) begin(ctx context.Context, dir string, f fixFlags) (*setting, erro
 	if s.mirror, err = s.store.Mirror(ctx, s.repo.Dir); err != nil {
 		return nil, ourSide(err)
 	}
+	if s.file, err = fileAt(s.mirror, s.repo.Head); err != nil {
+		return nil, usage("read the configuration of HEAD: %w", err)
+	}
 	s.id = job.NewID(time.Now(), strings.ToLower(rand.Text()[:8]))
 	if s.evidence, err = s.evidenceDir(f); err != nil {
 		return nil, err
 	}
 	return s, a.chooseModels(ctx, s, f)
+}
+
+// fileAt is the repository's own configuration at a commit.
+func fileAt(m *worktree.Mirror, sha string) (plan.File, error) {
+	b, err := m.FileAt(sha, plan.FileName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return plan.File{}, nil
+	}
+	if err != nil {
+		return plan.File{}, err
+	}
+	return plan.ParseFile(b)
 }
 
 // remedy is what to do about a folder that no job can be about.
@@ -270,7 +288,8 @@ func (s *setting) job(a *app, f fixFlags, trigger string, onEvent func(trace.Eve
 		End: job.Branch{Mirror: s.mirror, Repo: s.repo.Dir, Clean: a.clean},
 		Spec: trace.Job{
 			ID: s.id, Key: s.repo.Dir + "#" + s.command, Repo: filepath.Base(s.repo.Dir), Target: "working copy", Trigger: trigger,
-			Root: s.repo.Head, Base: s.repo.Head, Models: s.models, Tiers: s.tiers, Seed: f.seed, Limits: a.limits(f),
+			Root: s.repo.Head, Base: s.repo.Head, Models: s.models, Tiers: s.tiers, Seed: f.seed, Limits: a.limits(f, s.file.Limits),
+			Protect: s.file.Protect, Allow: s.file.Allow,
 			Sandbox: trace.SandboxChoice{Tier: a.config.Sandbox.Tier, Allow: a.config.Sandbox.Allow},
 		},
 	}
@@ -283,9 +302,10 @@ func (s *setting) job(a *app, f fixFlags, trigger string, onEvent func(trace.Eve
 	return j
 }
 
-// limits are the job's budgets: a flag the operator types wins over the operator's file.
-func (a *app) limits(f fixFlags) trace.Limits {
-	l := trace.Limits{Turns: a.config.Limits.Turns, Files: a.config.Limits.Files, Lines: a.config.Limits.Lines, Wall: time.Duration(a.config.Limits.Minutes) * time.Minute}
+// limits are the job's budgets: the operator's file lowered by the repository's, and a flag that the operator types wins.
+func (a *app) limits(f fixFlags, repository plan.Limits) trace.Limits {
+	under := a.ceilings().Under(repository)
+	l := trace.Limits{Turns: under.Turns, Files: under.Files, Lines: under.Lines, Wall: time.Duration(under.Minutes) * time.Minute}
 	if f.turns > 0 {
 		l.Turns = f.turns
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,6 +17,9 @@ func (a *app) named(ctx context.Context, small, big string) (all []trace.ModelCh
 	var here []model.Found
 	for _, want := range []struct{ tier, name string }{{"small", small}, {"big", big}} {
 		if want.name == "" {
+			if own, ok := a.config.Models[want.tier]; ok { // the operator's stays where nobody names another
+				all = append(all, trace.ModelChoice{Tier: want.tier, Name: own.Name, BaseURL: own.BaseURL, Model: own.Model})
+			}
 			continue
 		}
 		c, ok := a.config.model(want.name)
@@ -31,9 +33,6 @@ func (a *app) named(ctx context.Context, small, big string) (all []trace.ModelCh
 		}
 		c.Tier = want.tier
 		all = append(all, c)
-	}
-	if len(all) == 0 {
-		return nil, errors.New("none is named")
 	}
 	return all, nil
 }

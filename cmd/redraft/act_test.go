@@ -697,30 +697,34 @@ func TestUnderActSchedule(t *testing.T) {
 	}
 }
 
+// fork opens a pull request from a fork.
+func (f *forge) fork() (number int, err error) {
+	other, err := f.repo.Fork("stranger")
+	if err == nil {
+		_, err = other.Commit("feature", map[string]string{"feature.txt": "new\n"}, githubtest.Person{}, "A feature")
+	}
+	if err != nil {
+		return 0, err
+	}
+	return f.repo.OpenPull(githubtest.NewPull{Title: "A feature", Head: "stranger:feature", Base: "main", By: "stranger"})
+}
+
+func forkLabelled(f *forge) error {
+	n, err := f.fork()
+	if err == nil {
+		err = f.repo.AddLabel(n, "redraft", "writer")
+	}
+	return err
+}
+
+func forkRan(f *forge) error {
+	n, err := f.fork()
+	f.fail("", n)
+	return err
+}
+
 // TestUnderActNothing has events that no draft comes of, nor any red job.
 func TestUnderActNothing(t *testing.T) {
-	fork := func(f *forge) (int, error) {
-		other, err := f.repo.Fork("stranger")
-		if err == nil {
-			_, err = other.Commit("feature", map[string]string{"feature.txt": "new\n"}, githubtest.Person{}, "A feature")
-		}
-		if err != nil {
-			return 0, err
-		}
-		return f.repo.OpenPull(githubtest.NewPull{Title: "A feature", Head: "stranger:feature", Base: "main", By: "stranger"})
-	}
-	labelled := func(f *forge) error {
-		n, err := fork(f)
-		if err == nil {
-			err = f.repo.AddLabel(n, "redraft", "writer")
-		}
-		return err
-	}
-	ran := func(f *forge) error {
-		n, err := fork(f)
-		f.fail("", n)
-		return err
-	}
 	for name, tt := range map[string]struct {
 		example, event string
 		set            func(f *forge) error
@@ -735,9 +739,9 @@ func TestUnderActNothing(t *testing.T) {
 			_, err := f.repo.RunWorkflow(githubtest.Workflow{Jobs: []githubtest.Job{{Name: "unit", Conclusion: "success"}}})
 			return err
 		}, "", "", ""},
-		"a fork's run":          {"failed-workflow.yml", "workflow_run", ran, "", "", ""},
-		"a fork's run, gated":   {"two-job.yml", "workflow_run", ran, "gate", "fork", "warning"},
-		"a fork's pull request": {"label.yml", "pull_request", labelled, "redraft", "fork", "warning"},
+		"a fork's run":          {"failed-workflow.yml", "workflow_run", forkRan, "", "", ""},
+		"a fork's run, gated":   {"two-job.yml", "workflow_run", forkRan, "gate", "fork", "warning"},
+		"a fork's pull request": {"label.yml", "pull_request", forkLabelled, "redraft", "fork", "warning"},
 		"a label of a stranger's": {"label.yml", "issues", func(f *forge) error {
 			return f.repo.AddLabel(f.repo.OpenIssue("It fails", "", "stranger"), "redraft", "triager")
 		}, "redraft", "no_write", "warning"},
@@ -793,6 +797,7 @@ func TestUnderActLacks(t *testing.T) {
 						delete(p, name)
 					}
 				}
+				r.env = []string{"JOB_FAILS=1"}
 				l := r.run()
 				if l.code == 0 || l.results()["redraft"] != "failure" {
 					t.Errorf("exit %d, jobs %v", l.code, l.results())
@@ -920,7 +925,10 @@ func TestUnderActSameJob(t *testing.T) {
 	r := f.newAct("push")
 	r.env = []string{"PATH=" + filepath.Dir(tool) + string(os.PathListSeparator) + barePath(t), "GOCACHE=" + strings.TrimSpace(string(cache)), "GOTOOLCHAIN=local"}
 	l := r.run()
-	if l.code == 0 || l.results()["unit"] != "failure" || !strings.Contains(l.text(), "--- FAIL: TestAnswer") {
+	own := slices.ContainsFunc(l.all(), func(x actLine) bool {
+		return x.StepResult == "failure" && strings.Contains(x.Msg, "Main go test ./...")
+	})
+	if l.code == 0 || l.results()["unit"] != "failure" || !own {
 		t.Fatalf("exit %d, log:\n%s", l.code, l.text())
 	}
 	l.code = 0
@@ -943,3 +951,138 @@ func TestAnswer(t *testing.T) {
 	}
 }
 `
+
+// TestUnderActSpoiled gets at the artifact between the two jobs, or lets somebody push meanwhile. There is no draft, and why is
+// said.
+func TestUnderActSpoiled(t *testing.T) {
+	for name, tt := range map[string]struct {
+		meanwhile string // a script; $1 is the artifact
+		push      bool   // to the branch, while the model is asked
+		level     string // of the one annotation of the publish job
+		say       string // in it
+		failed    bool   // the publish job
+	}{
+		"one byte of the patch":  {meanwhile: `printf x | dd of="$(echo "$1"/*/patch.diff)" bs=1 seek=20 conv=notrunc`, level: "warning", say: "not the diff that the receipt names"},
+		"a link for a file":      {meanwhile: `cd "$1"/* && mv receipt.json ../../r && ln -s ../../r receipt.json`, level: "error", say: "receipt.json is no plain file", failed: true},
+		"another commit":         {meanwhile: `sed -i.old 's/"root": "[0-9a-f]*"/"root": "` + strings.Repeat("b", 40) + `"/' "$1"/jobs.json`, level: "warning", say: "the evidence is of bbbbbbbbbbbb"},
+		"another receipt's root": {meanwhile: `sed -i.old 's/"root": *"[0-9a-f]*"/"root":"` + strings.Repeat("b", 40) + `"/' "$1"/*/receipt.json`, level: "warning", say: "root"},
+		"a push meanwhile":       {push: true, level: "notice", say: "stands elsewhere by now"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newActForge(t, "two-job.yml")
+			f.fail("main", 0)
+			r := f.newTwoJobs("workflow_run")
+			r.write("meanwhile", "#!/bin/sh\nset -eu\n"+tt.meanwhile+"\n")
+			r.env = []string{"JOB_MEANWHILE=" + filepath.Join(r.dir, "meanwhile")}
+			if tt.failed {
+				r.env = append(r.env, "JOB_FAILS=1")
+			}
+			if tt.push {
+				f.asked = sync.OnceFunc(func() {
+					if _, err := f.repo.Commit("main", map[string]string{"other.txt": "x\n"}, githubtest.Person{}, "Meanwhile"); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			l := r.run()
+			want := map[string]string{"gate": "success", "repair": "success", "publish": "success"}
+			if tt.failed {
+				want["publish"] = "failure"
+			}
+			if diff := cmp.Diff(want, l.results()); diff != "" || l.outputs("repair")["stop-reason"] != "fixed" {
+				t.Fatalf("exit %d, jobs: %s, log:\n%s", l.code, diff, l.text())
+			}
+			said := slices.DeleteFunc(l.remarks("notice", "warning", "error"), func(s string) bool { return !strings.HasPrefix(s, "publish ") })
+			if len(said) == 0 || !strings.HasPrefix(said[0], "publish "+tt.level+" ") || !strings.Contains(said[0], tt.say) {
+				t.Errorf("annotations %q, want one %s with %q", said, tt.level, tt.say)
+			}
+			f.nothing()
+		})
+	}
+}
+
+// TestUnderActTwoJobsLabel has a label on an issue that three jobs answer, and a model that has no answer. The publish job says
+// so, and takes the label off.
+func TestUnderActTwoJobsLabel(t *testing.T) {
+	t.Parallel()
+	f := newActForge(t, "two-job.yml")
+	f.answers("I do not know.")
+	root := f.repo.Tip("main")
+	n := f.repo.OpenIssue("The answer is wrong", "It should be right.", "writer")
+	if err := f.repo.AddLabel(n, "redraft", "writer"); err != nil {
+		t.Fatal(err)
+	}
+	l := f.newTwoJobs("issues").run()
+	if out := l.outputs("publish"); l.code != 0 || out["stop-reason"] != "exhausted" || out["verdict"] != "red" || len(l.remarks("error")) > 0 {
+		t.Fatalf("exit %d, outputs %v, log:\n%s", l.code, out, l.text())
+	}
+	if c, ok := f.shown(root); !ok || c.Conclusion != "neutral" {
+		t.Errorf("the check run is %+v", c)
+	}
+	if got := f.repo.Labels(n); len(got) != 0 {
+		t.Errorf("labels: %v", got)
+	}
+	if got := f.repo.Comments(n); len(got) != 1 || got[0].Author != "github-actions[bot]" {
+		t.Errorf("comments: %+v", got)
+	}
+	f.nothing()
+}
+
+// TestUnderActTimes measures what the Action costs around the work: its two steps for an event that is skipped at once, and the
+// time from the job's start to the first request to a model.
+func TestUnderActTimes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	tool, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("REFUSED: Go is not installed")
+	}
+	f := newActForge(t, "failed-workflow.yml")
+	program := filepath.Join(t.TempDir(), "redraft")
+	build := exec.Command(tool, "build", "-trimpath", "-ldflags=-s -w", "-o", program, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	f.fail("main", 0)
+	r := f.newAct("workflow_run")
+	r.program = program
+	var once sync.Once
+	var first time.Duration
+	f.asked = func() { once.Do(func() { first = time.Since(r.log.began) }) }
+	l := r.run()
+	f.drafted(l, "redraft", "main", f.repo.Tip("main"))
+	first -= l.begins("redraft")
+	if first <= 0 || first > 5*time.Second {
+		t.Errorf("the first request came after %v, want less than 5 s", first)
+	}
+	t.Logf("from the job's start to the first request to a model: %v", first.Round(time.Millisecond))
+
+	again := f.newAct("workflow_run")
+	again.program = program
+	l = again.run()
+	t.Logf("skipped at once (%s): the Action's two steps took %v and %v, the Action in all %v", l.outputs("redraft")["stop-reason"],
+		l.took("setup"), l.took("run"), l.took(""))
+}
+
+// begins is when a job began.
+func (l *actLog) begins(job string) time.Duration {
+	for _, x := range l.all() {
+		if x.Job == job {
+			return x.at
+		}
+	}
+	return 0
+}
+
+// took is the time of a step of the Action, or of the whole Action.
+func (l *actLog) took(step string) time.Duration {
+	for _, x := range l.all() {
+		if x.Stage == "Main" && x.Took > 0 && (step == "" && len(x.Step) == 1 || len(x.Step) == 2 && x.Step[1] == step) {
+			return x.Took.Round(time.Millisecond)
+		}
+	}
+	return 0
+}

@@ -10,4 +10,12 @@ if [ "${1:-}" = action ]; then
 	export REDRAFT_INPUTS="${REDRAFT_INPUTS//"$JOB_TOKEN_OF_ALL"/$own}"
 	echo $$ >"$JOB_TOKENS/pid"
 fi
+# Of a step that fails act does not always show the last words
+# (https://github.com/nektos/act/blob/v0.2.89/pkg/container/host_environment.go#L337), so that it is given time to hear them.
+if [ -n "${JOB_FAILS:-}" ]; then
+	"$JOB_PROGRAM" "$@" && exit
+	code=$?
+	sleep 1
+	exit "$code"
+fi
 exec "$JOB_PROGRAM" "$@"

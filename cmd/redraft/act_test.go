@@ -563,7 +563,11 @@ func TestUnderActTwoJobs(t *testing.T) {
 			t.Errorf("job %s runs the check", x.Job)
 		}
 	}
-	f.kept(r.jobs())
+	jobs := r.jobs()
+	if diff := cmp.Diff(map[string]string{"contents": "read"}, jobs["repair"].Permissions); diff != "" {
+		t.Errorf("the repair job's permissions: %s", diff)
+	}
+	f.kept(jobs)
 	receipts := glob(t, filepath.Join(r.artifacts(), "redraft-evidence", "*", "receipt.json"))
 	if len(receipts) != 1 {
 		t.Fatalf("%d receipts in the artifact, want 1", len(receipts))

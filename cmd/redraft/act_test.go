@@ -567,6 +567,9 @@ func TestUnderActTwoJobs(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"contents": "read"}, jobs["repair"].Permissions); diff != "" {
 		t.Errorf("the repair job's permissions: %s", diff)
 	}
+	if slices.Contains(slices.Collect(maps.Values(jobs["gate"].Permissions)), "write") {
+		t.Errorf("the gate may write: %v", jobs["gate"].Permissions)
+	}
 	f.kept(jobs)
 	receipts := glob(t, filepath.Join(r.artifacts(), "redraft-evidence", "*", "receipt.json"))
 	if len(receipts) != 1 {

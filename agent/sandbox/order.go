@@ -45,6 +45,7 @@ type ending struct {
 	Wall, User, Sys time.Duration
 	MaxRSS          int64
 	Refused         []string
+	Egress          []Attempt
 }
 
 // Descriptors that the shim is started with, after the standard three.

@@ -200,7 +200,7 @@ func (l *launch) result(answer []byte, state error) (Result, error) {
 	}
 	return Result{
 		Exit: e.Exit, Signal: e.Signal, Limit: e.Limit, Wall: e.Wall, User: e.User, Sys: e.Sys, MaxRSS: e.MaxRSS,
-		Stdout: stdout, Stderr: stderr, Truncated: cutOut || cutErr, Refused: e.Refused,
+		Stdout: stdout, Stderr: stderr, Truncated: cutOut || cutErr, Refused: e.Refused, Egress: e.Egress,
 	}, nil
 }
 

@@ -49,8 +49,16 @@ type Result struct {
 	Wall, User, Sys time.Duration
 	MaxRSS          int64 // bytes, largest process
 	Stdout, Stderr  []byte
-	Truncated       bool     // a stream was longer than Output: head and tail are kept around a marker line
-	Refused         []string // calls that the filter refused, as in "socket AF_INET", each once
+	Truncated       bool      // a stream was longer than Output: head and tail are kept around a marker line
+	Refused         []string  // calls that the filter refused, as in "socket AF_INET", each once
+	Egress          []Attempt // what the command tried to reach off the machine, and was refused
+}
+
+// Attempt is an address that a command tried to reach. To is as in "192.0.2.1:443"; where the filter refused the socket
+// itself and no address was ever named, the family, as in "AF_INET".
+type Attempt struct {
+	To string `json:"to"`
+	N  int    `json:"n"` // how often
 }
 
 // Tier names how strongly commands are confined.

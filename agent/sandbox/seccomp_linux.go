@@ -121,8 +121,9 @@ func refused(tier Tier, network Network) []call {
 	}
 	// Only the routing protocol of netlink: it is how a program lists its interfaces.
 	calls = append(calls, sockets(unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK)...)
-	return append(calls, call{name: "socket", nr: unix.SYS_SOCKET, when: []test{
+	calls = append(calls, call{name: "socket", nr: unix.SYS_SOCKET, when: []test{
 		{0, bpf.JumpEqual, unix.AF_NETLINK}, {2, bpf.JumpNotEqual, unix.NETLINK_ROUTE}}})
+	return append(calls, watched...)
 }
 
 // Offsets in struct seccomp_data, on little-endian machines.
@@ -195,13 +196,15 @@ func filterThread(calls []call) (int, error) {
 
 // refusals answers every call that the filter hands over with "no", and remembers what was asked.
 type refusals struct {
+	alone bool // the commands have a network of their own: what is asked of it is looked at, see ledger_linux.go
 	mu    sync.Mutex
 	seen  map[string]bool
 	names map[uint32]string
+	tried map[string]int // where to, how often
 }
 
 func newRefusals(calls []call) *refusals {
-	r := &refusals{seen: map[string]bool{}, names: map[uint32]string{}}
+	r := &refusals{seen: map[string]bool{}, names: map[uint32]string{}, tried: map[string]int{}}
 	for _, c := range calls {
 		if c.nr != unix.SYS_IOCTL {
 			r.names[c.nr] = c.name
@@ -246,19 +249,30 @@ func (r *refusals) serve(fd int) {
 		if ioctl(fd, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&n)) != nil {
 			continue // the caller died or was interrupted in between
 		}
-		a := answer{ID: n.ID, Error: -int32(r.note(&n))}
+		a := answer{ID: n.ID}
+		if errno := r.note(&n); errno != 0 {
+			a.Error = -int32(errno)
+		} else {
+			a.Flags = unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE
+		}
 		_ = ioctl(fd, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&a))
 	}
 }
 
-// note remembers a call and says with which error it is refused.
+// note remembers a call and says with which error it is refused; 0 lets it through.
 func (r *refusals) note(n *notification) unix.Errno {
+	if n.Arch == auditArch && r.alone && (n.Nr == unix.SYS_CONNECT || n.Nr == unix.SYS_SENDTO) {
+		return r.look(n)
+	}
 	errno, name := unix.EPERM, r.names[uint32(n.Nr)]
 	switch {
 	case n.Arch != auditArch || uint32(n.Nr) >= x32Bit:
 		errno, name = unix.ENOSYS, "call of another architecture"
 	case n.Nr == unix.SYS_SOCKET || n.Nr == unix.SYS_SOCKETPAIR:
 		errno, name = unix.EACCES, name+" "+family(uint32(n.Args[0]))
+		if f := uint32(n.Args[0]); f == unix.AF_INET || f == unix.AF_INET6 {
+			r.attempt(family(f))
+		}
 	case n.Nr == unix.SYS_CONNECT && nameService(peer(n)):
 		return unix.ENOENT
 	case n.Nr == unix.SYS_CONNECT || n.Nr == unix.SYS_BIND:
@@ -280,18 +294,27 @@ func (r *refusals) note(n *notification) unix.Errno {
 // peer is the path that a caller wants to connect to, "" where it cannot be read. Good for a name in a report only:
 // the caller can change it at any time.
 func peer(n *notification) string {
-	buf := make([]byte, min(n.Args[2], unix.SizeofSockaddrUnix))
-	if len(buf) <= 2 {
+	b := sockaddr(n.Pid, n.Args[1], n.Args[2])
+	if len(b) <= 2 {
 		return ""
+	}
+	path, _, _ := strings.Cut(string(b[2:]), "\x00")
+	return path
+}
+
+// sockaddr is what a process has at an address, nil where it cannot be read.
+func sockaddr(pid uint32, at, size uint64) []byte {
+	buf := make([]byte, min(size, unix.SizeofSockaddrUnix))
+	if len(buf) == 0 {
+		return nil
 	}
 	local := []unix.Iovec{{Base: &buf[0]}}
 	local[0].SetLen(len(buf))
-	got, err := unix.ProcessVMReadv(int(n.Pid), local, []unix.RemoteIovec{{Base: uintptr(n.Args[1]), Len: len(buf)}}, 0)
-	if err != nil || got <= 2 {
-		return ""
+	got, err := unix.ProcessVMReadv(int(pid), local, []unix.RemoteIovec{{Base: uintptr(at), Len: len(buf)}}, 0)
+	if err != nil || got < 0 {
+		return nil
 	}
-	path, _, _ := strings.Cut(string(buf[2:got]), "\x00")
-	return path
+	return buf[:got]
 }
 
 // nameService says whether a path is one that libc asks for users and hosts before it reads its files. Every program

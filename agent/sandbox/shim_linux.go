@@ -198,6 +198,7 @@ func (w *warden) confine() error {
 		return err
 	}
 	w.refused = newRefusals(calls)
+	w.refused.alone = w.order.Tier == Bubblewrap && w.order.Network == Loopback
 	go w.refused.serve(listener)
 	return nil
 }
@@ -326,7 +327,7 @@ func (w *warden) ending(start time.Time, limit string) ending {
 		}
 	}
 	if w.refused != nil {
-		e.Refused = w.refused.list()
+		e.Refused, e.Egress = w.refused.list(), w.refused.attempts()
 	}
 	return e
 }

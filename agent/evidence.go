@@ -69,6 +69,9 @@ func RunData(r oracle.Run) trace.RunData {
 		Color: r.Report.Color().String(), ThrownAway: r.ThrownAway, Refused: r.Refused,
 		Digest: proof.Sum(append(append(append([]byte{}, r.Result.Stdout...), 0), r.Result.Stderr...)),
 	}
+	for _, a := range r.Result.Egress {
+		d.Egress = append(d.Egress, trace.Reach{To: a.To, N: a.N})
+	}
 	if len(r.Files) > 0 {
 		d.Report = r.Folder()
 	}

@@ -404,6 +404,19 @@ func spent(st trace.Status) string {
 }
 
 func (d *draftText) egress() string {
+	text := d.asked()
+	if tried := d.Status.Egress.Tried; len(tried) > 0 {
+		var all []string
+		for _, r := range tried[:min(len(tried), 5)] {
+			all = append(all, fmt.Sprintf("%s ×%d", r.To, r.N))
+		}
+		text += "; commands in the jail tried to reach " + d.codes(all, 60, 5) + ", and were refused"
+	}
+	return text
+}
+
+// asked says where models were asked.
+func (d *draftText) asked() string {
 	switch e := d.Status.Egress; e.Level {
 	case "none", "":
 		return "none; no model was asked"

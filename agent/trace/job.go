@@ -128,6 +128,7 @@ const (
 	TypeRung      = "rung"      // RungData
 	TypeReceipt   = "receipt"   // ReceiptData
 	TypeStep      = "step"      // StepData: progress for people
+	TypeEgress    = "egress"    // EgressData: once, at the end
 	TypeStop      = "stop"      // Stop
 	TypeAdmit     = "admit"     // AdmitData
 	TypeDraft     = "draft"     // DraftData: will open, or did
@@ -169,6 +170,21 @@ type RunData struct {
 	Digest     string   `json:"digest"`                // sha256 of stdout, a NUL, stderr
 	ThrownAway string   `json:"thrown_away,omitempty"` // why an instrumented run does not count
 	Refused    []string `json:"refused,omitempty"`
+	Egress     []Reach  `json:"egress,omitempty"` // what the command tried to reach, and was refused
+}
+
+// Reach is an address off the machine that something tried to reach, or reached. To is as in "192.0.2.1:443", or a family of
+// sockets where no address was ever named.
+type Reach struct {
+	To string `json:"to"`
+	N  int    `json:"n"` // how often it was tried or seen
+}
+
+// EgressData is what the process that writes the line was connected to, as its own sockets were sampled.
+type EgressData struct {
+	Process string  `json:"process"` // repair
+	Samples int     `json:"samples"` // how often it was looked; 0 where this system does not tell
+	To      []Reach `json:"to"`
 }
 
 // Finding is one failing result, as views show it.

@@ -36,6 +36,10 @@ var eventTexts = map[string]func(Event) string{
 		r := decode[ReceiptData](e)
 		return "sha256 " + oneLine(r.SHA256, 64) + " of tree " + short(r.Tree)
 	},
+	TypeEgress: func(e Event) string {
+		d := decode[EgressData](e)
+		return fmt.Sprintf("%s was connected to %s (%s)", oneLine(d.Process, 20), orNone(reaches(d.To)), count(d.Samples, "look"))
+	},
 	TypeStep:  func(e Event) string { return oneLine(decode[StepData](e).Text, 300) },
 	TypeStop:  func(e Event) string { return stopText(decode[Stop](e)) },
 	TypeAdmit: func(e Event) string { return admitText(decode[AdmitData](e)) },
@@ -80,6 +84,9 @@ func runTail(r RunData) string {
 	}
 	if len(r.Refused) > 0 {
 		odd = append(odd, "refused "+oneLine(strings.Join(r.Refused, ", "), 120))
+	}
+	if len(r.Egress) > 0 {
+		odd = append(odd, "tried to reach "+oneLine(reaches(r.Egress), 200))
 	}
 	if r.ThrownAway != "" {
 		odd = append(odd, "thrown away: "+oneLine(r.ThrownAway, 120))

@@ -135,6 +135,9 @@ type StatusTimings struct {
 type StatusEgress struct {
 	Level string   `json:"level"` // none, loopback, configured_host
 	Hosts []string `json:"hosts"`
+	Tried []Reach  `json:"tried"` // by commands in the jail, which were refused
+	Seen  []Reach  `json:"seen"`  // that the repair process was connected to, as its sockets were sampled
+	Looks int      `json:"looks"` // how often they were; 0 where the system does not tell
 }
 
 // StatusOf is a job's status as its lines tell it; torn is what Read said.
@@ -154,6 +157,10 @@ func (s *story) status() Status {
 	}
 	st.Egress.Level, st.Egress.Hosts = s.egress()
 	st.Egress.Hosts = append([]string{}, st.Egress.Hosts...)
+	st.Egress.Tried, st.Egress.Seen = s.tried(), []Reach{}
+	for _, e := range s.sampled {
+		st.Egress.Seen, st.Egress.Looks = append(st.Egress.Seen, e.To...), st.Egress.Looks+e.Samples
+	}
 	if len(s.events) > 0 {
 		st.Job = known(s.events[0].Job)
 	}
@@ -213,7 +220,7 @@ func (s *story) validity() string {
 }
 
 func (s *story) outcome() Outcome {
-	tried := len(s.patches) > 0 || len(s.tried) > 0 || s.turns() > 0
+	tried := len(s.patches) > 0 || len(s.candidates) > 0 || s.turns() > 0
 	switch {
 	case s.admit != nil && s.admit.Admitted && s.receipt != nil:
 		return OutcomeAccepted
@@ -296,7 +303,7 @@ func (s *story) modelTable() []StatusModel {
 }
 
 func (s *story) usage() StatusUsage {
-	u := StatusUsage{Turns: s.turns(), Slips: s.slips, Candidates: len(s.tried), Patches: len(s.patches), Runs: len(s.runs)}
+	u := StatusUsage{Turns: s.turns(), Slips: s.slips, Candidates: len(s.candidates), Patches: len(s.patches), Runs: len(s.runs)}
 	for _, m := range s.models {
 		u.PromptTokens, u.CachedTokens, u.OutputTokens = u.PromptTokens+m.prompt, u.CachedTokens+m.cached, u.OutputTokens+m.output
 	}

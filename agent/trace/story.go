@@ -1,31 +1,35 @@
 package trace
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/url"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 )
 
 // story is what the lines of a job add up to. Every view is made from it and from nothing else.
 type story struct {
-	events   []Event
-	job      *Job // nil when no line told of it
-	set      checkSet
-	runs     []RunData
-	verdicts []said[VerdictData]
-	patches  []said[PatchData]
-	slips    int
-	tried    []CandidateData
-	models   []*modelUse
-	rungs    []RungData // of the last claim
-	receipt  *ReceiptData
-	stop     *Stop
-	admit    *AdmitData
-	draft    *DraftData
-	torn     bool
+	events     []Event
+	job        *Job // nil when no line told of it
+	set        checkSet
+	runs       []RunData
+	verdicts   []said[VerdictData]
+	patches    []said[PatchData]
+	slips      int
+	candidates []CandidateData
+	models     []*modelUse
+	rungs      []RungData // of the last claim
+	receipt    *ReceiptData
+	stop       *Stop
+	admit      *AdmitData
+	draft      *DraftData
+	sampled    []EgressData
+	torn       bool
 }
 
 // said is what an event told, with the event.
@@ -87,7 +91,7 @@ func (s *story) add(e Event) {
 	case TypeSlip:
 		s.slips++
 	case TypeCandidate:
-		s.tried = append(s.tried, decode[CandidateData](e))
+		s.candidates = append(s.candidates, decode[CandidateData](e))
 	case TypeRequest, TypeReply, TypeTokens:
 		s.addModel(e)
 	default:
@@ -107,6 +111,8 @@ func (s *story) addEnd(e Event) {
 		s.admit = new(decode[AdmitData](e))
 	case TypeDraft:
 		s.draft = new(decode[DraftData](e))
+	case TypeEgress:
+		s.sampled = append(s.sampled, decode[EgressData](e))
 	}
 }
 
@@ -235,6 +241,37 @@ func (s *story) egress() (level string, hosts []string) {
 	sort.Strings(hosts)
 	return level, hosts
 }
+
+// tried is what the commands of all runs tried to reach and were refused, most often tried first.
+func (s *story) tried() []Reach {
+	sum := map[string]int{}
+	for _, r := range s.runs {
+		for _, e := range r.Egress {
+			sum[e.To] += max(e.N, 1)
+		}
+	}
+	all := []Reach{}
+	for to, n := range sum {
+		all = append(all, Reach{to, n})
+	}
+	slices.SortFunc(all, func(a, b Reach) int { return cmp.Or(b.N-a.N, cmp.Compare(a.To, b.To)) })
+	return all[:min(len(all), 100)]
+}
+
+// reaches are addresses in words, as in "192.0.2.1:443 ×2".
+func reaches(all []Reach) string {
+	var out []string
+	for _, r := range all {
+		s := r.To
+		if r.N > 1 {
+			s += fmt.Sprintf(" ×%d", r.N)
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, ", ")
+}
+
+func orNone(s string) string { return cmp.Or(s, "nothing") }
 
 func hostOf(base string) (host string, loopback bool) {
 	u, err := url.Parse(base)

@@ -142,12 +142,12 @@ func valueCode(s string) string {
 
 func (s *story) writeDone(b *strings.Builder) {
 	b.WriteString("## What was done\n\n")
-	if len(s.patches)+len(s.tried)+s.slips+len(s.models) == 0 {
+	if len(s.patches)+len(s.candidates)+s.slips+len(s.models) == 0 {
 		b.WriteString("Nothing was changed and nothing was tried.\n\n")
 		return
 	}
-	if len(s.tried) > 0 {
-		fmt.Fprintf(b, "- small edits tried without a model: %d (%s)\n", len(s.tried), prose(gotText(s.tried)))
+	if len(s.candidates) > 0 {
+		fmt.Fprintf(b, "- small edits tried without a model: %d (%s)\n", len(s.candidates), prose(gotText(s.candidates)))
 	}
 	for _, m := range s.models {
 		fmt.Fprintf(b, "- questions to %s: %d, answers: %d\n", prose(modelName(m.tier, m.model, "")), m.questions, m.answers)
@@ -191,13 +191,26 @@ func (s *story) writeProof(b *strings.Builder) {
 	}
 }
 
+// tries says what commands tried to reach.
+func (s *story) tries() string {
+	all := s.tried()
+	if len(all) == 0 {
+		return "nothing was tried to be reached"
+	}
+	return "commands tried to reach " + prose(reaches(all[:min(len(all), 10)])) + ", and were refused"
+}
+
 func (s *story) writeUsed(b *strings.Builder) {
 	b.WriteString("## What it took\n\n")
 	from, to := s.span()
 	fmt.Fprintf(b, "%s in all, %s in the jail, tiers allowed: %s.\n", seconds(to.Sub(from).Seconds()),
 		count(len(s.runs), "run"), s.tiersAllowed())
 	level, hosts := s.egress()
-	fmt.Fprintf(b, "Egress: **%s**%s.\n\n", strings.ReplaceAll(level, "_", " "), comma(prose(strings.Join(hosts, ", "))))
+	fmt.Fprintf(b, "Egress: **%s**%s. In the jail %s.", strings.ReplaceAll(level, "_", " "), comma(prose(strings.Join(hosts, ", "))), s.tries())
+	for _, e := range s.sampled {
+		fmt.Fprintf(b, " The %s process was seen connected to %s in %s.", prose(e.Process), orNone(prose(reaches(e.To))), count(e.Samples, "look"))
+	}
+	b.WriteString("\n\n")
 	if len(s.models) == 0 {
 		return
 	}

@@ -53,8 +53,15 @@ func (r *Run) tellSkip(res *Result) {
 	if level == Failure && res.Broken == Fine {
 		res.Broken = Configuration
 	}
-	r.Say(level, Remark{Title: "no job began (" + res.Skip + ")", Text: sentence(res.Text)})
+	text := sentence(res.Text)
+	if res.Skip == string(bot.NotAllowed) { // GitHub names permissions as its API does
+		text = spelling.Replace(text) + " Give the job the permissions of the example workflow, under permissions in the workflow's file."
+	}
+	r.Say(level, Remark{Title: "no job began (" + res.Skip + ")", Text: text})
 }
+
+// spelling turns permissions as the API has them into those of a workflow's file.
+var spelling = strings.NewReplacer("pull_requests: ", "pull-requests: ")
 
 func sentence(s string) string {
 	if s == "" || strings.HasSuffix(s, ".") {

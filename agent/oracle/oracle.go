@@ -59,7 +59,10 @@ type Oracle struct {
 	Seed    int64                                                            // seeds of the orders in which instrumented runs shuffle tests derive from it
 	Keep    func(proof.RunRecord, sandbox.Result) (map[string]string, error) // keeps a run's raw output as evidence and returns path -> sha256 of what it wrote; nothing is kept if nil
 	Clean   func(string) string                                              // removes credentials from a run's output before anybody reads or keeps it; nothing is removed if nil
-	OnRun   func(Run)                                                        // told of every run in the jail, if not nil; one call at a time
+	// Repository makes the throw-away repository that a check which calls git finds in its tree, over what lies in dir, and
+	// returns its remover; the tree has none if nil. It is there while a command runs, and is never looked into.
+	Repository func(ctx context.Context, dir string) (remove func() error, err error)
+	OnRun      func(Run) // told of every run in the jail, if not nil; one call at a time
 
 	mu      sync.Mutex
 	counts  map[string]int
@@ -84,13 +87,14 @@ type Exec struct {
 	Env     []string // added to what the check needs
 	Cache   string   // name of the build cache to use, as in "judge"; made from what See left behind when new
 	Timeout time.Duration
+	Network sandbox.Network // the command's own loopback if zero
 }
 
 // Exec runs one command in a tree with the check's environment: for fixers, coverage, failing tests alone. Safe
 // for several goroutines as long as each uses its own Dir and Cache.
 func (o *Oracle) Exec(ctx context.Context, e Exec) (sandbox.Result, report.Report, error) {
 	run, err := o.run(ctx, request{
-		phase: e.Phase, mode: proof.Plain, dir: e.Dir, sub: e.Subdir, argv: e.Argv, env: e.Env, cache: e.Cache, wall: e.Timeout,
+		phase: e.Phase, mode: proof.Plain, dir: e.Dir, sub: e.Subdir, argv: e.Argv, env: e.Env, cache: e.Cache, wall: e.Timeout, network: e.Network,
 	})
 	return run.Result, run.Report, err
 }
@@ -103,6 +107,7 @@ type request struct {
 	env         []string
 	cache       string
 	wall        time.Duration
+	network     sandbox.Network
 	tree        string // tree id, where it was computed
 	seed        int64
 	tz          string
@@ -128,9 +133,14 @@ func (o *Oracle) run(ctx context.Context, q request) (Run, error) {
 	if q.argv == nil {
 		sub = o.Check.Dir
 	}
+	remove, err := o.repository(ctx, q.dir)
+	if err != nil {
+		return Run{}, err
+	}
+	defer remove() //nolint:errcheck // what stays goes with the copy
 	res, err := o.Box.Run(ctx, sandbox.Command{
 		Argv: argv, Dir: filepath.Join(q.dir, filepath.FromSlash(sub)), Env: o.env(q, home, cache),
-		Read: o.Needs.Read, Write: write(q.dir, home, cache), Wall: o.wall(q.wall),
+		Read: o.Needs.Read, Write: write(q.dir, home, cache), Wall: o.wall(q.wall), Network: q.network,
 	})
 	if err != nil {
 		return Run{}, fmt.Errorf("run %s: %w", q.phase, err)
@@ -151,6 +161,14 @@ func (o *Oracle) run(ctx context.Context, q request) (Run, error) {
 		o.told(r)
 	}
 	return r, nil
+}
+
+// repository makes the repository that a run finds in its tree, if there is to be one.
+func (o *Oracle) repository(ctx context.Context, dir string) (remove func() error, err error) {
+	if o.Repository == nil {
+		return func() error { return nil }, nil
+	}
+	return o.Repository(ctx, dir)
 }
 
 // told tells of a run.

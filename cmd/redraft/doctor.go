@@ -26,7 +26,7 @@ type diagnosis struct {
 }
 
 func (a *app) doctorCmd() *cobra.Command {
-	var onGitHub bool
+	var onGitHub, canary bool
 	var repositories []string
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -35,17 +35,24 @@ func (a *app) doctorCmd() *cobra.Command {
 			"App that serve runs as: id and key, clock, permissions and events, webhook, installations; and with --repository at the\n" +
 			"settings of that repository: whether it can have drafts, as far as can be known. Without an App it looks with the token in\n" +
 			"GITHUB_TOKEN instead, and then also whether Actions may open pull requests, which is asked of such tokens alone.\n" +
+			"With --canary it plants secrets (files of a home, a process' environment and arguments, a port) and goes for each by every\n" +
+			"road, outside and in the jail: exit 1 if one arrives in there.\n" +
 			"Exit: 0 a job can run here, 1 it cannot, 2 the configuration is wrong.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(repositories) > 0 && !onGitHub {
 				return usage("--repository goes with --github")
 			}
+			if canary {
+				return a.doctorCanary(cmd.Context())
+			}
 			return a.doctor(cmd.Context(), onGitHub, repositories)
 		},
 	}
 	cmd.Flags().StringSliceVar(&repositories, "repository", nil, "with --github: look at the settings of OWNER/NAME too; may be given again")
 	cmd.Flags().BoolVar(&onGitHub, "github", false, "look at the GitHub App of the configuration as well")
+	cmd.Flags().BoolVar(&canary, "canary", false, "plant secrets and see that none arrives in the jail, instead")
+	cmd.MarkFlagsMutuallyExclusive("canary", "github")
 	return cmd
 }
 

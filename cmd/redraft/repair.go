@@ -14,11 +14,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/modfile"
 
 	"github.com/redraft-dev/redraft/agent"
+	"github.com/redraft-dev/redraft/agent/machine"
 	"github.com/redraft-dev/redraft/agent/mechanic"
 	"github.com/redraft-dev/redraft/agent/model"
 	"github.com/redraft-dev/redraft/agent/oracle"
@@ -78,7 +80,9 @@ func (a *app) repair(ctx context.Context, j trace.Job) error {
 		return ourSide(errors.Join(err, noted(rec, err)))
 	}
 	defer done()
+	peers := machine.Sample(ctx, sampleEvery)
 	stop, err := ag.Repair(ctx)
+	err = errors.Join(err, rec.Add(0, trace.TypeEgress, egress(peers)))
 	if err != nil {
 		return ourSide(errors.Join(err, noted(rec, err)))
 	}
@@ -86,6 +90,19 @@ func (a *app) repair(ctx context.Context, j trace.Job) error {
 		return stopped()
 	}
 	return nil
+}
+
+// sampleEvery is how often this process' own connections are looked at.
+const sampleEvery = 250 * time.Millisecond
+
+// egress is what this process was seen connected to.
+func egress(s *machine.Sampler) trace.EgressData {
+	all, looks := s.Stop()
+	d := trace.EgressData{Process: "repair", Samples: looks, To: []trace.Reach{}}
+	for _, p := range all {
+		d.To = append(d.To, trace.Reach{To: p.Address.String(), N: p.Looks})
+	}
+	return d
 }
 
 // noted leaves the reason of a failure in the trace, where a person looks.
@@ -122,8 +139,8 @@ func (a *app) assemble(ctx context.Context, j trace.Job, rec *trace.Recorder) (a
 	o := &oracle.Oracle{
 		Box: box, Check: set.Checks[i], Needs: needs, Root: root, Module: modulePath(j.Trees.Root, set.Checks[i].Dir),
 		Policy: proof.PatchPolicy(j.Protect, j.Allow, set.AllScripts(), j.Limits.Files, j.Limits.Lines), Links: j.Links, Scratch: j.Scratch, Seed: j.Seed, Clean: a.clean.Text, Keep: agent.Keep(j.Evidence),
-		Trees: &worktree.Copies{From: j.Trees.Root, Into: fresh},
 	}
+	giveTrees(o, &worktree.Copies{From: j.Trees.Root, Into: fresh, Links: j.Links})
 	if o.Base, err = toolchainBase(ctx, box, needs, j, rec); err != nil {
 		return nil, nil, errors.Join(err, closeRoot())
 	}
@@ -138,6 +155,14 @@ func (a *app) assemble(ctx context.Context, j trace.Job, rec *trace.Recorder) (a
 		ag.Mechanic.OnTry = func(t mechanic.Try) { _ = rec.Add(0, trace.TypeCandidate, candidate(t)) }
 	}
 	return ag, func() { _, _ = closeRoot(), closeMerge() }, nil
+}
+
+// giveTrees gives an oracle its copies, with a throw-away repository in each while a check that calls git runs.
+func giveTrees(o *oracle.Oracle, c *worktree.Copies) {
+	o.Trees = c
+	if o.Check.Git {
+		o.Repository = c.Repository
+	}
 }
 
 // seesMerge gives the agent a second oracle, over the merge of the root into its base, when the job has one. Nothing it sees
@@ -157,8 +182,9 @@ func seesMerge(ag *agent.Agent, o *oracle.Oracle, j trace.Job) (func() error, er
 	}
 	m := &oracle.Oracle{
 		Box: o.Box, Check: o.Check, Needs: o.Needs, Root: root, Module: o.Module, Policy: o.Policy, Links: o.Links, Scratch: dir, Seed: o.Seed, Clean: o.Clean,
-		Base: o.Base, OnRun: ag.OnRun, Trees: &worktree.Copies{From: j.Trees.Merge, Into: fresh},
+		Base: o.Base, OnRun: ag.OnRun,
 	}
+	giveTrees(m, &worktree.Copies{From: j.Trees.Merge, Into: fresh, Links: j.Links})
 	ag.Merge = m.See
 	return closeRoot, nil
 }

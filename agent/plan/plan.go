@@ -45,6 +45,7 @@ type Check struct {
 	Provenance Provenance        `json:"provenance"`
 	Source     string            `json:"source"`            // the file and key it was found at, as in "go.mod" or ".github/redraft.yml: checks.unit"
 	Scripts    []string          `json:"scripts,omitempty"` // files of the tree that the command executes, relative, sorted
+	Git        bool              `json:"git,omitempty"`     // it calls git, so that it finds a throw-away repository over its own files
 }
 
 // Set is the checks of one tree.
@@ -173,10 +174,18 @@ func FromCommand(tree fs.FS, run string) (Set, error) {
 
 func newSet(tree fs.FS, checks []Check) (Set, error) {
 	for i := range checks {
-		checks[i].Scripts = Scripts(tree, checks[i].Dir, checks[i].Run)
+		checks[i] = checks[i].In(tree, checks[i].Dir)
 	}
 	f, err := Fingerprint(tree, checks)
 	return Set{checks, f}, err
+}
+
+// In is the check as it is when it runs in a folder of the tree.
+func (c Check) In(tree fs.FS, dir string) Check {
+	c.Dir = dir
+	c.Scripts = Scripts(tree, dir, c.Run)
+	c.Git = usesGit(tree, c)
+	return c
 }
 
 // Fingerprint pins checks as they stand in tree: sha256 over the checks in canonical JSON, in the order of their ids,

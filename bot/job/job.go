@@ -235,8 +235,7 @@ func (j Job) cutMerge(ctx context.Context) (*worktree.Tree, error) {
 func (j Job) find(root fs.FS) (set plan.Set, err error) {
 	if j.Command != "" {
 		if set, err = plan.FromCommand(root, j.Command); err == nil && j.Dir != "" {
-			set.Checks[0].Dir = j.Dir
-			set.Checks[0].Scripts = plan.Scripts(root, j.Dir, j.Command)
+			set.Checks[0] = set.Checks[0].In(root, j.Dir)
 		}
 	} else {
 		set, err = j.configured(root)

@@ -14,12 +14,17 @@ import (
 
 // Copies gives fresh copies of one folder, each at a path of its own. Use it by pointer; several goroutines may.
 type Copies struct {
-	From string // folder that is copied; never written to
-	Into string // folder that the copies lie in; exists
+	From  string            // folder that is copied; never written to
+	Into  string            // folder that the copies lie in; exists
+	Links map[string]string // path of each submodule -> its commit, for Repository
 
 	once  sync.Once
 	token string // sets our numbers apart from those of an earlier process
 	last  atomic.Int64
+
+	packing sync.Once
+	packed  *pack // of From, for Repository
+	packErr error
 }
 
 // Fresh copies From to a new folder below Into, numbered and never given twice, after its removal neither. The

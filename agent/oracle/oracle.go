@@ -205,6 +205,8 @@ func (o *Oracle) env(q request, home, cache string) []string {
 	env := newEnviron(o.Needs.Env)
 	env.set("HOME", home)
 	env.set("GOENV", "off")
+	env.set("GIT_CONFIG_NOSYSTEM", "1") // where the machine's file is not readable, git would not start
+	env.set("GIT_CEILING_DIRECTORIES", filepath.Dir(q.dir))
 	if o.Needs.Go != "" {
 		env.set("GOCACHE", cache)
 		env.set("GOPATH", filepath.Join(home, "go"))

@@ -59,6 +59,9 @@ func (a *app) showPlan(set plan.Set) {
 		if len(c.Scripts) > 0 {
 			fmt.Fprint(a.out, a.clean.Terminal(fmt.Sprintf("  runs       %s (protected)\n", strings.Join(c.Scripts, ", "))))
 		}
+		if c.Git {
+			fmt.Fprintf(a.out, "  git        it finds a throw-away repository: one commit of its own files\n")
+		}
 		fmt.Fprintf(a.out, "  contract   in a jail: reads the toolchain, writes a copy of HEAD, no route off the machine\n")
 	}
 	fmt.Fprintf(a.out, "fingerprint  %s\n", set.Fingerprint)

@@ -37,13 +37,17 @@ func try1(t testing.TB, dir string, env []string, args ...string) (string, error
 	t.Helper()
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
-	cmd.Env = append([]string{
+	cmd.Env = append(plainEnv(dir), env...)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func plainEnv(dir string) []string {
+	return []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(dir), "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C",
 		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@example.org", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@example.org",
 		"GIT_TERMINAL_PROMPT=0",
-	}, env...)
-	out, err := cmd.CombinedOutput()
-	return string(out), err
+	}
 }
 
 // repository makes a repository with one commit that holds the files; a name that ends in * is executable.

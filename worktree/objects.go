@@ -361,4 +361,3 @@ func statWords(f listed) [10]uint32 {
 	return [10]uint32{uint32(changed), uint32(changedNano), uint32(modified), uint32(modifiedNano), uint32(f.stat.Dev), uint32(f.stat.Ino),
 		f.mode, f.stat.Uid, f.stat.Gid, uint32(f.stat.Size)}
 }
-

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,10 +12,36 @@ import (
 
 // A vector is a way in which a repository makes git start a program. Each is planted twice: the control shows that
 // plain git fires it, and then everything that this package does to a repository must leave it dead.
-type vector struct {
-	name    string
-	plant   func(t *testing.T, repo, fire string)
-	control func(t *testing.T, repo string) // may fail, but must fire
+type vector struct{ name, plant, control string }
+
+// readVectors reads testdata/vectors.txt, which says what it is.
+func readVectors(t *testing.T) (all []vector) {
+	t.Helper()
+	b, err := os.ReadFile("testdata/vectors.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := strings.Split(string(b), "\n== ")
+	for _, part := range parts[1:] {
+		name, text, _ := strings.Cut(part, "\n")
+		plant, control, ok := strings.Cut(text, "\n-- control\n")
+		if !ok {
+			t.Fatalf("%s has no control", name)
+		}
+		all = append(all, vector{name, parts[0] + "\n" + plant, parts[0] + "\n" + control})
+	}
+	return all
+}
+
+// shell runs a vector's text in a repository.
+func shell(repo, tmp, mark, fire, text string) error {
+	cmd := exec.Command("sh", "-ec", text)
+	cmd.Dir = repo
+	cmd.Env = append(plainEnv(repo), "MARK="+mark, "FIRE="+fire, "TMP="+tmp)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
 }
 
 // script makes a program that leaves a mark, and answers what git wants to hear of it.
@@ -53,122 +80,11 @@ func config(t *testing.T, repo string, kv ...string) {
 	}
 }
 
-func status(t *testing.T, repo string) { loudly(t, repo, "status") }
-
 func commitWith(t *testing.T, repo, name, text string) {
 	t.Helper()
 	writeFiles(t, repo, map[string]string{name: text})
 	plain(t, repo, "add", "-A")
 	plain(t, repo, "commit", "-q", "-m", "more")
-}
-
-// older makes git look at every file again.
-func older(t *testing.T, repo string) {
-	t.Helper()
-	err := os.WriteFile(filepath.Join(repo, "a.txt"), []byte("b\n"), 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-var vectors = []vector{
-	{"fsmonitor", func(t *testing.T, repo, fire string) { config(t, repo, "core.fsmonitor", fire) }, status},
-	{"fsmonitor in the worktree configuration", func(t *testing.T, repo, fire string) {
-		config(t, repo, "extensions.worktreeConfig", "true")
-		plain(t, repo, "config", "--worktree", "core.fsmonitor", fire)
-	}, status},
-	{"fsmonitor by an include", func(t *testing.T, repo, fire string) {
-		writeFiles(t, repo, map[string]string{".git/more": "[core]\n\tfsmonitor = \"" + fire + "\"\n"})
-		config(t, repo, "include.path", "more")
-	}, status},
-	{"hooks on worktree add", func(t *testing.T, repo, fire string) { hook(t, filepath.Join(repo, ".git/hooks"), fire, hooks...) },
-		func(t *testing.T, repo string) { loudly(t, repo, "worktree", "add", "-q", "--detach", "../w") }},
-	{"hooks on commit", func(t *testing.T, repo, fire string) {
-		hook(t, filepath.Join(repo, ".evil"), fire, hooks...)
-		config(t, repo, "core.hooksPath", filepath.Join(repo, ".evil"))
-	}, func(t *testing.T, repo string) { loudly(t, repo, "commit", "-q", "--allow-empty", "-m", "x") }},
-	{"hooks on update-ref", func(t *testing.T, repo, fire string) {
-		hook(t, filepath.Join(repo, ".git/hooks"), fire, "reference-transaction")
-	}, func(t *testing.T, repo string) { loudly(t, repo, "update-ref", "refs/heads/redraft/x", "HEAD") }},
-	{"clean filter", func(t *testing.T, repo, fire string) {
-		commitWith(t, repo, ".gitattributes", "* filter=evil\n")
-		config(t, repo, "filter.evil.clean", fire+"; cat")
-		older(t, repo)
-	}, status},
-	{"smudge filter", func(t *testing.T, repo, fire string) {
-		commitWith(t, repo, ".gitattributes", "* filter=evil\n")
-		config(t, repo, "filter.evil.smudge", fire+"; cat", "filter.evil.required", "true")
-	}, func(t *testing.T, repo string) { loudly(t, repo, "worktree", "add", "-q", "--detach", "../w") }},
-	{"filter process", func(t *testing.T, repo, fire string) {
-		commitWith(t, repo, ".gitattributes", "* filter=evil\n")
-		config(t, repo, "filter.evil.process", fire)
-		older(t, repo)
-	}, status},
-	{"filter in info/attributes", func(t *testing.T, repo, fire string) {
-		writeFiles(t, repo, map[string]string{".git/info/attributes": "[attr]sneaky filter=evil\n* sneaky\n"})
-		config(t, repo, "filter.evil.clean", fire+"; cat")
-		older(t, repo)
-	}, status},
-	{"textconv", func(t *testing.T, repo, fire string) {
-		commitWith(t, repo, ".gitattributes", "* diff=evil\n")
-		config(t, repo, "diff.evil.textconv", fire)
-		older(t, repo)
-	}, func(t *testing.T, repo string) { loudly(t, repo, "diff") }},
-	{"diff driver", func(t *testing.T, repo, fire string) {
-		commitWith(t, repo, ".gitattributes", "* diff=evil\n")
-		config(t, repo, "diff.evil.command", fire)
-		older(t, repo)
-	}, func(t *testing.T, repo string) { loudly(t, repo, "diff") }},
-	{"diff.external", func(t *testing.T, repo, fire string) {
-		config(t, repo, "diff.external", fire)
-		older(t, repo)
-	}, func(t *testing.T, repo string) { loudly(t, repo, "diff") }},
-	{"merge driver", func(t *testing.T, repo, fire string) {
-		commitWith(t, repo, ".gitattributes", "* merge=evil\n")
-		config(t, repo, "merge.evil.driver", fire)
-	}, func(t *testing.T, repo string) {
-		commitWith(t, repo, "a.txt", "ours\n")
-		loudly(t, repo, "checkout", "-q", "-b", "other", "HEAD~1")
-		commitWith(t, repo, "a.txt", "theirs\n")
-		loudly(t, repo, "merge", "main")
-	}},
-	{"sshCommand", func(t *testing.T, repo, fire string) {
-		config(t, repo, "core.sshCommand", fire, "remote.origin.url", "ssh://localhost/x", "remote.origin.promisor", "true",
-			"remote.origin.partialCloneFilter", "blob:none", "extensions.partialClone", "origin", "core.repositoryFormatVersion", "1")
-	}, func(t *testing.T, repo string) { loudly(t, repo, "fetch", "origin") }},
-	{"gpg.program", func(t *testing.T, repo, fire string) {
-		config(t, repo, "gpg.program", fire, "commit.gpgSign", "true", "tag.gpgSign", "true", "log.showSignature", "true")
-	}, func(t *testing.T, repo string) { loudly(t, repo, "commit", "-q", "--allow-empty", "-m", "x") }},
-	{"credential helper", func(t *testing.T, repo, fire string) { config(t, repo, "credential.helper", "!"+fire) },
-		credential},
-	{"askPass", func(t *testing.T, repo, fire string) { config(t, repo, "core.askPass", fire) },
-		credential},
-	{"insteadOf with ext::", func(t *testing.T, repo, fire string) {
-		config(t, repo, "url.ext::"+fire+" .insteadOf", "/", "protocol.ext.allow", "always", "protocol.allow", "always")
-	}, func(t *testing.T, repo string) { loudly(t, repo, "ls-remote", "/somewhere") }},
-	{"alternateRefsCommand", func(t *testing.T, repo, fire string) {
-		other := repository(t, map[string]string{"z": "z\n"})
-		writeFiles(t, repo, map[string]string{".git/objects/info/alternates": filepath.Join(other, ".git/objects") + "\n"})
-		config(t, repo, "core.alternateRefsCommand", fire)
-	}, func(t *testing.T, repo string) {
-		loudly(t, repo, "fetch", repository(t, map[string]string{"new": "new\n"}))
-	}},
-	{"pager and editor", func(t *testing.T, repo, fire string) {
-		config(t, repo, "core.pager", fire, "core.editor", fire, "pager.status", fire, "sequence.editor", fire)
-	}, func(t *testing.T, repo string) { loudly(t, repo, "commit", "--allow-empty") }},
-	{"nested .git under a gitlink", func(t *testing.T, repo, fire string) {
-		sub := filepath.Join(repo, "sub")
-		plain(t, repo, "init", "-q", "-b", "main", sub)
-		commitWith(t, sub, "s.txt", "s\n")
-		plain(t, repo, "add", "sub")
-		plain(t, repo, "commit", "-q", "-m", "link")
-		config(t, sub, "core.fsmonitor", fire)
-	}, status},
-}
-
-func credential(t *testing.T, repo string) {
-	t.Helper()
-	loudly(t, repo, "-c", "alias.ask=!printf 'protocol=https\\nhost=h\\n\\n' | git credential fill", "ask")
 }
 
 // everything does to a repository whatever this package can do. Refusals are fine, since the vector may stand in the
@@ -213,25 +129,30 @@ func everythingWith(t *testing.T, s *Store, repo, branch string, gitFlags ...str
 }
 
 func TestVectors(t *testing.T) {
-	for _, v := range vectors {
+	for _, v := range readVectors(t) {
 		t.Run(v.name, func(t *testing.T) {
 			t.Parallel()
 			mark := filepath.Join(t.TempDir(), "mark")
 			fire := script(t, mark, "exit 0")
 			for _, ours := range []bool{false, true} {
-				repo := repository(t, map[string]string{"a.txt": "a\n"})
-				v.plant(t, repo, fire)
+				repo, tmp := repository(t, map[string]string{"a.txt": "a\n"}), t.TempDir()
+				if err := shell(repo, tmp, mark, fire, v.plant); err != nil {
+					t.Fatal(err)
+				}
 				if err := os.RemoveAll(mark); err != nil { // what planting itself fired
 					t.Fatal(err)
 				}
-				if !ours {
-					v.control(t, repo)
-				} else {
+				var said error
+				if ours {
 					everything(t, repo)
+				} else {
+					said = shell(repo, tmp, mark, fire, v.control)
 				}
 				_, err := os.Stat(mark)
-				if fired := err == nil; fired == ours {
-					t.Errorf("ours: %v, fired: %v", ours, fired)
+				if ours && err == nil {
+					t.Error("fired")
+				} else if !ours && err != nil {
+					t.Skipf("REFUSED: the git of this machine does not fire it: %v", said)
 				}
 			}
 		})

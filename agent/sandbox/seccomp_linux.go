@@ -83,13 +83,35 @@ const newNamespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID 
 	unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 
 // sharedNames are kernel objects that have names of their own beside the file system: a namespace hides them under
-// bubblewrap, and nothing hides them under Landlock.
+// bubblewrap, and nothing hides them under Landlock. Those of System V have numbers too, which can be guessed: not
+// finding one by its key does not keep it from being used.
 var sharedNames = []call{
 	{name: "shmget", nr: unix.SYS_SHMGET},
+	{name: "shmat", nr: unix.SYS_SHMAT},
+	{name: "shmctl", nr: unix.SYS_SHMCTL},
 	{name: "semget", nr: unix.SYS_SEMGET},
+	{name: "semop", nr: unix.SYS_SEMOP},
+	{name: "semtimedop", nr: unix.SYS_SEMTIMEDOP},
+	{name: "semctl", nr: unix.SYS_SEMCTL},
 	{name: "msgget", nr: unix.SYS_MSGGET},
+	{name: "msgsnd", nr: unix.SYS_MSGSND},
+	{name: "msgrcv", nr: unix.SYS_MSGRCV},
+	{name: "msgctl", nr: unix.SYS_MSGCTL},
 	{name: "mq_open", nr: unix.SYS_MQ_OPEN},
+	{name: "mq_unlink", nr: unix.SYS_MQ_UNLINK},
 }
+
+// strangers are calls by which one process changes limits and priorities of another of the same user. Landlock does not
+// look at them: a limit of no processor time would end the caller. What a process does to itself, as process 0, stays.
+var strangers = []call{
+	{name: "prlimit", nr: unix.SYS_PRLIMIT64, when: []test{{0, bpf.JumpNotEqual, 0}}},
+	{name: "setpriority", nr: unix.SYS_SETPRIORITY, when: []test{{0, bpf.JumpNotEqual, unix.PRIO_PROCESS}}},
+	{name: "setpriority", nr: unix.SYS_SETPRIORITY, when: []test{{1, bpf.JumpNotEqual, 0}}},
+	{name: "ioprio_set", nr: unix.SYS_IOPRIO_SET, when: []test{{0, bpf.JumpNotEqual, ioprioProcess}}},
+	{name: "ioprio_set", nr: unix.SYS_IOPRIO_SET, when: []test{{1, bpf.JumpNotEqual, 0}}},
+}
+
+const ioprioProcess = 1 // IOPRIO_WHO_PROCESS, https://man7.org/linux/man-pages/man2/ioprio_set.2.html
 
 // sockets are the rules for socket(2) and socketpair(2): everything but the families named is refused.
 func sockets(families ...uint32) []call {
@@ -114,7 +136,7 @@ var lonely = []call{
 func refused(tier Tier, network Network) []call {
 	calls := slices.Concat(refusedAnywhere, refusedHere)
 	if tier == Landlock {
-		return slices.Concat(calls, sharedNames, sockets(unix.AF_UNIX), lonely)
+		return slices.Concat(calls, sharedNames, strangers, sockets(unix.AF_UNIX), lonely)
 	}
 	if network == None {
 		return append(calls, sockets(unix.AF_UNIX)...)

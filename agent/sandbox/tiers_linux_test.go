@@ -56,6 +56,14 @@ func TestFilter(t *testing.T) {
 		{"landlock: connect", Landlock, Loopback, auditArch, unix.SYS_CONNECT, nil, notify},
 		{"landlock: shared memory", Landlock, Loopback, auditArch, unix.SYS_SHMGET, nil, notify},
 		{"shared memory", Bubblewrap, Loopback, auditArch, unix.SYS_SHMGET, nil, allow},
+		{"landlock: shared memory by number", Landlock, Loopback, auditArch, unix.SYS_SHMAT, []uint64{3}, notify},
+		{"landlock: own limits", Landlock, Loopback, auditArch, unix.SYS_PRLIMIT64, []uint64{0, unix.RLIMIT_NOFILE}, allow},
+		{"landlock: limits of another", Landlock, Loopback, auditArch, unix.SYS_PRLIMIT64, []uint64{77, unix.RLIMIT_CPU}, notify},
+		{"landlock: own priority", Landlock, Loopback, auditArch, unix.SYS_SETPRIORITY, []uint64{unix.PRIO_PROCESS, 0, 5}, allow},
+		{"landlock: priority of another", Landlock, Loopback, auditArch, unix.SYS_SETPRIORITY, []uint64{unix.PRIO_PROCESS, 77, 5}, notify},
+		{"landlock: priority of the user", Landlock, Loopback, auditArch, unix.SYS_SETPRIORITY, []uint64{unix.PRIO_USER, 0, 5}, notify},
+		{"landlock: own disk priority", Landlock, Loopback, auditArch, unix.SYS_IOPRIO_SET, []uint64{ioprioProcess, 0, 5}, allow},
+		{"landlock: disk priority of the user", Landlock, Loopback, auditArch, unix.SYS_IOPRIO_SET, []uint64{3, 0, 5}, notify},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := decide(t, refused(tt.tier, tt.network), tt.arch, tt.nr, tt.args); got != tt.want {

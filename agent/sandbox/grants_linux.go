@@ -99,8 +99,12 @@ func binds(c Command) ([]bind, error) {
 			if err != nil {
 				return fmt.Errorf("path to give: %w", err)
 			}
-			for _, to := range slices.Compact([]string{real, p}) {
-				if write && to == real || !system(to) {
+			at := []string{real, p}
+			if place, ok := c.Places[p]; ok {
+				at = []string{place}
+			}
+			for _, to := range slices.Compact(at) {
+				if write && to == real || !system(to) { // a place is none of the system's
 					out = append(out, bind{real, to, write})
 				}
 			}

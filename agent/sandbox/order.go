@@ -11,6 +11,8 @@ type order struct {
 	Env     []string
 	Grants  []grant // what Landlock allows
 	Network Network
+	Forward []int // ports of its loopback whose listeners are sent over Door
+	Door    int   // descriptor, void without Forward
 	Wall    time.Duration
 	Memory  int64
 	Pids    int

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -33,6 +34,10 @@ func (s *Sandbox) run(ctx context.Context, c Command) (res Result, err error) {
 	if l.order, l.argv, l.files, err = s.plan(c, tmp); err != nil {
 		return Result{}, err
 	}
+	if err := l.forward(c.Forward); err != nil {
+		return Result{}, err
+	}
+	defer l.doors.close()
 	return l.run(ctx, c.Stdin)
 }
 
@@ -40,7 +45,11 @@ func (s *Sandbox) run(ctx context.Context, c Command) (res Result, err error) {
 func (s *Sandbox) plan(c Command, tmp string) (o order, argv []string, files pipes, err error) {
 	o = order{Tier: s.tier, Argv: c.Argv, Dir: c.Dir, Network: c.Network, Wall: c.Wall, Memory: c.Memory, Pids: c.Pids, Disk: c.Disk}
 	if s.tier == Bubblewrap {
-		o.Env, o.Shm, o.Watch = c.env("/tmp"), "/dev/shm", append([]string{"/tmp"}, c.Write...)
+		o.Env, o.Shm, o.Watch = c.env("/tmp"), "/dev/shm", []string{"/tmp"}
+		o.Dir = c.seen(filepath.Clean(c.Dir))
+		for _, w := range c.Write {
+			o.Watch = append(o.Watch, c.seen(w))
+		}
 		argv, files, err = bubblewrapArgs(s.bwrap, c, tmp, s.shim)
 		return o, argv, files, err
 	}
@@ -56,6 +65,7 @@ func (s *Sandbox) plan(c Command, tmp string) (o order, argv []string, files pip
 type launch struct {
 	order    order
 	argv     []string
+	doors    *doors
 	files    pipes // the launcher's, after the order and the ending
 	out, err capture
 

@@ -27,18 +27,20 @@ const (
 
 // Command is one program to run.
 type Command struct {
-	Argv    []string      // Argv[0] is looked up in PATH of Env when it has no slash
-	Dir     string        // absolute working directory; must lie under one of Write or Read
-	Env     []string      // the whole environment, KEY=value; nothing is inherited
-	Stdin   io.Reader     // nothing if nil
-	Read    []string      // absolute paths, readable and executable
-	Write   []string      // absolute paths, readable and writable
-	Network Network       // Loopback if zero
-	Wall    time.Duration // 10 minutes if zero
-	Memory  int64         // bytes; 75% of what is free if zero
-	Pids    int           // 512 if zero
-	Disk    int64         // bytes that may be written under Write; 4 GiB if zero
-	Output  int64         // bytes kept of each stream, head and tail; 64 MiB if zero
+	Argv    []string          // Argv[0] is looked up in PATH of Env when it has no slash
+	Dir     string            // absolute working directory; must lie under one of Write or Read
+	Env     []string          // the whole environment, KEY=value; nothing is inherited
+	Stdin   io.Reader         // nothing if nil
+	Read    []string          // absolute paths, readable and executable
+	Write   []string          // absolute paths, readable and writable
+	Network Network           // Loopback if zero
+	Forward []Forward         // ports of its loopback that lead to the caller; see Sandbox.Forwards
+	Places  map[string]string // paths of Read or Write -> where the command sees them instead; see Sandbox.Places
+	Wall    time.Duration     // 10 minutes if zero
+	Memory  int64             // bytes; 75% of what is free if zero
+	Pids    int               // 512 if zero
+	Disk    int64             // bytes that may be written under Write; 4 GiB if zero
+	Output  int64             // bytes kept of each stream, head and tail; 64 MiB if zero
 }
 
 // Result is how the command ended. A command that ran and failed is a Result, never an error.
@@ -149,7 +151,7 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (Result, error) {
 		return Result{}, errors.New("run a command: the sandbox was not opened")
 	}
 	c = c.filled()
-	if err := c.check(); err != nil {
+	if err := errors.Join(c.check(), s.checkForwards(c), s.checkPlaces(c)); err != nil {
 		return Result{}, fmt.Errorf("run %s: %w", c.name(), err)
 	}
 	if ctx.Err() != nil {

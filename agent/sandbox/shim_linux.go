@@ -105,6 +105,9 @@ func (w *warden) prepare(in *bufio.Reader) error {
 	unix.Umask(0o022)
 	// Signals that the command may send to this process are taken and dropped. Ignored ones would be inherited.
 	signal.Notify(make(chan os.Signal, 1))
+	if err := handOut(w.order); err != nil {
+		return err
+	}
 	return setLimits(w.order)
 }
 

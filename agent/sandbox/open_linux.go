@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"strings"
 )
 
 // confining are the tiers that need no allowance, strongest first.
@@ -70,10 +71,10 @@ func resolveShim(shim []string) ([]string, error) {
 const watchdogGap = "Memory, processes and written bytes are watched about twenty times a second, not capped by the kernel: a short burst goes unseen."
 
 func bubblewrapGaps() []string {
-	return []string{
+	return append([]string{
 		watchdogGap,
 		"Programs and libraries of the system folders (/usr and its like) and a few files of /etc are readable.",
-	}
+	}, crashGaps()...)
 }
 
 func landlockGaps(abi int) []string {
@@ -81,7 +82,7 @@ func landlockGaps(abi int) []string {
 		watchdogGap,
 		"There is no loopback: every socket is refused, and a check that needs one stops as needs_tier.",
 		"/tmp, /dev/shm and /proc are closed: temporary files go to TMPDIR, and a program cannot read its own /proc/self.",
-		"Whether a path exists, its size and its times can be asked anywhere on the machine.",
+		"Whether a path exists, its size, its times, its extended attributes and where a link leads can be asked, and changes to a folder be watched, anywhere on the machine.",
 		"Modes, times and extended attributes of files that this user owns can be changed anywhere on the machine.",
 		"Programs and libraries of the system folders (/usr and its like) and a few files of /etc are readable.",
 	}
@@ -93,6 +94,17 @@ func landlockGaps(abi int) []string {
 	}
 	if u, err := user.Current(); err == nil && u.Uid == "0" {
 		gaps = append(gaps, "This runs as root: prefer another user, so that file modes protect the rest of the machine as well.")
+	} else {
+		gaps = append(gaps, "Scheduling and processor affinity of this user's other processes can be changed.")
 	}
-	return gaps
+	return append(gaps, crashGaps()...)
+}
+
+// crashGaps has the one sentence of a machine that pipes crashed programs into a handler: no limit keeps the kernel from
+// starting it. https://man7.org/linux/man-pages/man5/core.5.html
+func crashGaps() []string {
+	if b, err := os.ReadFile("/proc/sys/kernel/core_pattern"); err != nil || !strings.HasPrefix(string(b), "|") {
+		return nil
+	}
+	return []string{"A program that crashes is handed to this machine's crash handler (kernel.core_pattern), which runs outside of the sandbox."}
 }

@@ -18,6 +18,9 @@ func (w *warden) killAll() {
 		return
 	case <-time.After(time.Millisecond):
 	}
+	if w.order.Halt > 0 {
+		_, _ = unix.Write(w.order.Halt, []byte("0"))
+	}
 	for round := 0; ; round++ {
 		select {
 		case <-w.empty:

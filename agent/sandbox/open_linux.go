@@ -38,12 +38,16 @@ func (s *Sandbox) open(shim []string) (err error) {
 	case Unconfined:
 		s.gaps = []string{
 			"Commands are not confined: they may read and write what this user may, and reach the network.",
-			"Only time, output, processes, memory and written bytes are bounded, by a watchdog that looks about twenty times a second.",
 		}
 	default:
 		return fmt.Errorf("no such tier: %q", s.tier)
 	}
-	return s.prove()
+	if err := s.prove(); err != nil {
+		return err
+	}
+	s.control()
+	s.gaps = append([]string{s.controls.gap()}, s.gaps...)
+	return nil
 }
 
 // resolveShim is the argv of the shim with the real path of its binary.
@@ -72,14 +76,12 @@ const watchdogGap = "Memory, processes and written bytes are watched about twent
 
 func bubblewrapGaps() []string {
 	return append([]string{
-		watchdogGap,
 		"Programs and libraries of the system folders (/usr and its like) and a few files of /etc are readable.",
 	}, crashGaps()...)
 }
 
 func landlockGaps(abi int) []string {
 	gaps := []string{
-		watchdogGap,
 		"There is no loopback: every socket is refused, and a check that needs one stops as needs_tier.",
 		"/tmp, /dev/shm and /proc are closed: temporary files go to TMPDIR, and a program cannot read its own /proc/self.",
 		"Whether a path exists, its size, its times, its extended attributes and where a link leads can be asked, and changes to a folder be watched, anywhere on the machine.",

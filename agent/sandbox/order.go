@@ -16,6 +16,9 @@ type order struct {
 	Wall    time.Duration
 	Memory  int64
 	Pids    int
+	Capped  bool  // the kernel caps Memory: nobody need watch it
+	Join    []int // descriptors: the thread that starts the command writes itself to them first
+	Halt    int   // descriptor that takes "0" for "nothing new begins", 0 if none
 	Disk    int64
 	Watch   []string // folders whose new bytes count towards Disk
 	Shm     string   // a memory-backed folder that counts towards Memory, "" if none

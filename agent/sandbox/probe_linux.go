@@ -19,6 +19,8 @@ type trial struct {
 	Outside string // must not
 	Read    string // must be closed
 	Dial    string // a listener of ours on the host's loopback: must be out of reach
+
+	Take *taking // tried instead of all the others, if not nil
 }
 
 // finding of the probe: the error of each try, "" where it worked.
@@ -40,6 +42,12 @@ func probe(arg string, out io.Writer) int {
 	var t trial
 	if err := json.Unmarshal([]byte(arg), &t); err != nil {
 		return 125
+	}
+	if t.Take != nil {
+		if t.Take.take() != nil {
+			return 1
+		}
+		return 0
 	}
 	_, read := os.ReadFile(t.Read)
 	got := tried{
@@ -127,13 +135,12 @@ func control(t trial) error {
 	return dial(t.Dial)
 }
 
-// try runs the probe inside.
-func (s *Sandbox) try(t trial) (tried, []string, error) {
+// probing is the command that runs the probe inside.
+func (s *Sandbox) probing(dir string, t trial) (Command, error) {
 	arg, err := json.Marshal(t)
 	if err != nil {
-		return tried{}, nil, err
+		return Command{}, err
 	}
-	dir := filepath.Dir(t.Write)
 	c := Command{Dir: dir, Write: []string{dir}, Wall: probeWall}
 	exe := s.shim[0]
 	if s.tier == Bubblewrap {
@@ -142,6 +149,15 @@ func (s *Sandbox) try(t trial) (tried, []string, error) {
 		c.Read = []string{exe}
 	}
 	c.Argv = append(append([]string{exe}, s.shim[1:]...), probeMarker, string(arg))
+	return c, nil
+}
+
+// try runs the probe inside.
+func (s *Sandbox) try(t trial) (tried, []string, error) {
+	c, err := s.probing(filepath.Dir(t.Write), t)
+	if err != nil {
+		return tried{}, nil, err
+	}
 	res, err := s.Run(context.Background(), c)
 	if err != nil {
 		return tried{}, nil, err

@@ -38,6 +38,13 @@ func (s *Sandbox) run(ctx context.Context, c Command) (res Result, err error) {
 		return Result{}, err
 	}
 	defer l.doors.close()
+	if l.group, err = s.controls.newGroup(c.Memory, c.Pids); err != nil {
+		return Result{}, err
+	}
+	defer func() { err = errors.Join(err, l.group.close()) }()
+	if err := l.enter(); err != nil {
+		return Result{}, err
+	}
 	return l.run(ctx, c.Stdin)
 }
 
@@ -66,6 +73,7 @@ type launch struct {
 	order    order
 	argv     []string
 	doors    *doors
+	group    *group
 	files    pipes // the launcher's, after the order and the ending
 	out, err capture
 
@@ -73,6 +81,7 @@ type launch struct {
 	life   *os.File      // closing it ends the command
 	quiet  chan struct{} // closed when both streams have ended
 	answer chan []byte   // the shim's, empty if it died without one
+	over   chan struct{} // closed when the launcher is dead
 }
 
 func (l *launch) run(ctx context.Context, stdin io.Reader) (Result, error) {
@@ -86,6 +95,10 @@ func (l *launch) run(ctx context.Context, stdin io.Reader) (Result, error) {
 	defer pipes.close()
 	answer := l.await(ctx)
 	state := l.cmd.Wait()
+	close(l.over)
+	if len(answer) == 0 {
+		l.group.kill()
+	}
 	select { // all writers are dead; what they left in the pipes is read by now or soon
 	case <-l.quiet:
 	case <-time.After(2 * time.Second):
@@ -153,13 +166,14 @@ func (l *launch) start(stdin io.Reader) (ours pipes, err error) {
 		return ours, err
 	}
 	l.cmd = &exec.Cmd{Path: l.argv[0], Args: l.argv, Env: []string{}, Dir: "/",
-		Stdin: inR, Stdout: outW, Stderr: errW, ExtraFiles: append([]*os.File{orderR, endW}, l.files...)}
+		Stdin: inR, Stdout: outW, Stderr: errW, ExtraFiles: append([]*os.File{orderR, endW}, l.files...), SysProcAttr: l.group.attr()}
 	if err := l.cmd.Start(); err != nil {
 		return ours, err
 	}
 	// Where memory runs out the command goes first, and not the caller. Best effort: its children inherit it.
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", l.cmd.Process.Pid), []byte("500"), 0)
 	l.life, l.quiet, l.answer = orderW, make(chan struct{}), make(chan []byte, 1)
+	l.over = make(chan struct{})
 	go l.give(orderW)
 	go feed(inW, stdin)
 	go l.collect(outR, errR)
@@ -173,6 +187,7 @@ func (l *launch) start(stdin io.Reader) (ours pipes, err error) {
 // give writes the order and leaves the pipe open. A launcher that died does not read it: its answer tells.
 func (l *launch) give(w io.Writer) {
 	_ = json.NewEncoder(w).Encode(l.order)
+	l.guard(w)
 }
 
 // feed gives the command its input. A command that does not read all of it is no error.
@@ -200,11 +215,14 @@ func (l *launch) result(answer []byte, state error) (Result, error) {
 	stderr, cutErr := l.err.bytes()
 	var e ending
 	if err := json.Unmarshal(answer, &e); err != nil {
-		return Result{}, fmt.Errorf("the shim died without an answer: %s", said(state, stderr))
+		if e = l.group.obituary(); e.Limit == "" {
+			return Result{}, fmt.Errorf("the shim died without an answer: %s", said(state, stderr))
+		}
 	}
 	if e.Failure != "" {
 		return Result{}, errors.New(e.Failure)
 	}
+	l.group.blame(&e)
 	if e.NotFound != "" {
 		stderr = append(stderr, e.NotFound+"\n"...)
 	}

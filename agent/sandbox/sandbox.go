@@ -88,6 +88,8 @@ type Sandbox struct {
 	shim  []string // resolved argv of the shim, without its marker
 	tmp   string
 	bwrap string // absolute path of the launcher, in that tier
+
+	controls controls // how memory and processes are bounded
 }
 
 // Open probes the tiers and returns the strongest that works both ways, or an error that says what each tier

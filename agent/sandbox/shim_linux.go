@@ -158,6 +158,10 @@ func (w *warden) start(path string) error {
 	out := make(chan started)
 	go func() {
 		runtime.LockOSThread()
+		if err := w.join(); err != nil {
+			out <- started{err: err}
+			return
+		}
 		if err := w.confine(); err != nil {
 			out <- started{err: err}
 			return
@@ -172,6 +176,17 @@ func (w *warden) start(path string) error {
 	s := <-out
 	w.main = s.pid
 	return s.err
+}
+
+// join puts the calling thread into the control groups that the caller opened for it.
+func (w *warden) join() error {
+	for _, fd := range w.order.Join {
+		if _, err := unix.Write(fd, []byte("0")); err != nil {
+			return fmt.Errorf("join the control group: %w", err)
+		}
+		unix.Close(fd)
+	}
+	return nil
 }
 
 // confine applies the tier to the calling thread.
@@ -262,8 +277,12 @@ func lookPath(o order) (string, error) {
 	return "", notFound{name, "command not found", 127}
 }
 
-// listen waits for the end of the order's stream: the caller is gone or wants no more.
-func (w *warden) listen(in io.Reader) {
+// listen waits for the end of the order's stream: the caller is gone or wants no more. A line before that names the limit
+// for which the command must end.
+func (w *warden) listen(in *bufio.Reader) {
+	if limit, err := in.ReadString('\n'); err == nil {
+		w.stop(strings.TrimSpace(limit))
+	}
 	_, _ = io.Copy(io.Discard, in)
 	w.stop("")
 }

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watch polls memory, processes and written bytes and asks for the end of what goes past its limit. It is what a
-// machine without writable control groups can do: a burst between two looks goes unseen.
+// watch polls processes, written bytes and, where the kernel does not cap it, memory, and asks for the end of what goes past
+// its limit. A burst between two looks goes unseen.
 func (w *warden) watch(ctx context.Context, start time.Time) {
 	disk := newDiskWatch(w.order, start)
 	wait := 20 * time.Millisecond
@@ -44,6 +44,9 @@ func (w *warden) over() string {
 	}
 	if len(alive) > w.order.Pids {
 		return "pids"
+	}
+	if w.order.Capped {
+		return ""
 	}
 	page := int64(os.Getpagesize())
 	sum := shmUsed(w.order.Shm)

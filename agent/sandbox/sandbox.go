@@ -27,20 +27,21 @@ const (
 
 // Command is one program to run.
 type Command struct {
-	Argv    []string          // Argv[0] is looked up in PATH of Env when it has no slash
-	Dir     string            // absolute working directory; must lie under one of Write or Read
-	Env     []string          // the whole environment, KEY=value; nothing is inherited
-	Stdin   io.Reader         // nothing if nil
-	Read    []string          // absolute paths, readable and executable
-	Write   []string          // absolute paths, readable and writable
-	Network Network           // Loopback if zero
-	Forward []Forward         // ports of its loopback that lead to the caller; see Sandbox.Forwards
-	Places  map[string]string // paths of Read or Write -> where the command sees them instead; see Sandbox.Places
-	Wall    time.Duration     // 10 minutes if zero
-	Memory  int64             // bytes; 75% of what is free if zero
-	Pids    int               // 512 if zero
-	Disk    int64             // bytes that may be written under Write; 4 GiB if zero
-	Output  int64             // bytes kept of each stream, head and tail; 64 MiB if zero
+	Argv      []string          // Argv[0] is looked up in PATH of Env when it has no slash
+	Dir       string            // absolute working directory; must lie under one of Write or Read
+	Env       []string          // the whole environment, KEY=value; nothing is inherited
+	Stdin     io.Reader         // nothing if nil
+	Read      []string          // absolute paths, readable and executable
+	Write     []string          // absolute paths, readable and writable
+	Network   Network           // Loopback if zero
+	Forward   []Forward         // ports of its loopback that lead to the caller; see Sandbox.Forwards
+	Places    map[string]string // paths of Read or Write -> where the command sees them instead; see Sandbox.Places
+	DenyPorts []int             // closed besides those of Options; void in tiers whose loopback is the command's own
+	Wall      time.Duration     // 10 minutes if zero
+	Memory    int64             // bytes; 75% of what is free if zero
+	Pids      int               // 512 if zero
+	Disk      int64             // bytes that may be written under Write; 4 GiB if zero
+	Output    int64             // bytes kept of each stream, head and tail; 64 MiB if zero
 }
 
 // Result is how the command ended. A command that ran and failed is a Result, never an error.
@@ -69,25 +70,28 @@ type Tier string
 const (
 	Bubblewrap Tier = "bubblewrap" // namespaces, seccomp, own loopback
 	Landlock   Tier = "landlock"   // Landlock strict, seccomp on socket families, no loopback
+	Seatbelt   Tier = "seatbelt"   // macOS: sandbox-exec, the machine's loopback but for closed ports
 	Unconfined Tier = "none"       // only ever by an operator's own word
 )
 
 // Options choose a tier.
 type Options struct {
-	Tier   Tier     // the strongest that passes its probe if empty
-	Allow  []Tier   // weaker tiers an operator allows by name; Bubblewrap and Landlock need no allowance, Unconfined always does
-	Shim   []string // argv that starts this binary's Main; the running executable if nil
-	TmpDir string   // where per-run temporary folders are made; os.TempDir if empty
+	Tier      Tier     // the strongest that passes its probe if empty
+	Allow     []Tier   // weaker tiers an operator allows by name; Bubblewrap, Landlock and Seatbelt need no allowance, Unconfined always does
+	Shim      []string // argv that starts this binary's Main; the running executable if nil
+	TmpDir    string   // where per-run temporary folders are made; os.TempDir if empty
+	DenyPorts []int    // ports of this machine that no command may reach or take where its loopback is the machine's: the model's, and those an operator lists
 }
 
 // Sandbox runs commands in one tier that has passed its probe. Safe for several goroutines. Its zero value refuses
 // to run.
 type Sandbox struct {
-	tier  Tier
-	gaps  []string
-	shim  []string // resolved argv of the shim, without its marker
-	tmp   string
-	bwrap string // absolute path of the launcher, in that tier
+	tier   Tier
+	gaps   []string
+	shim   []string // resolved argv of the shim, without its marker
+	tmp    string
+	closed []int  // Options.DenyPorts
+	bwrap  string // absolute path of the launcher, in that tier
 
 	controls controls // how memory and processes are bounded
 }
@@ -105,7 +109,7 @@ func Open(opt Options) (*Sandbox, error) {
 	reapRuns(tmp)
 	var lacks []string
 	for _, tier := range candidates(opt) {
-		s := &Sandbox{tier: tier, tmp: tmp}
+		s := &Sandbox{tier: tier, tmp: tmp, closed: opt.DenyPorts}
 		if err := s.open(opt.Shim); err != nil {
 			lacks = append(lacks, fmt.Sprintf("%s: %v", tier, err))
 			continue

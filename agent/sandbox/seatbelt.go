@@ -14,6 +14,7 @@ type seatbelt struct {
 	Read    []string // readable and executable
 	Write   []string // readable, executable and writable, but for the names of neverWritten
 	Tmp     string   // writable without exception
+	Links   []string // other names of given paths, which lead there by links
 	Home    string   // the operator's, whose credentials stay closed whatever is given; none if empty
 	Network Network
 	Closed  []int // ports that cannot be reached or listened on
@@ -143,7 +144,7 @@ func (s seatbelt) compile() (profile, error) {
 }
 
 func (s seatbelt) check() error {
-	for _, p := range slices.Concat(s.Read, s.Write, []string{s.Shim, s.Tmp}) {
+	for _, p := range slices.Concat(s.Read, s.Write, s.Links, []string{s.Shim, s.Tmp}) {
 		if !path.IsAbs(p) || p != path.Clean(p) || strings.ContainsRune(p, 0) {
 			return fmt.Errorf("path %q is not absolute and clean", p)
 		}
@@ -266,11 +267,11 @@ func (s seatbelt) entry(w *profileWriter, i int, e entry) {
 
 // ancestors lets programs look at, and not into, the folders on the way to what is open: realpath does.
 func (s seatbelt) ancestors(w *profileWriter) {
-	own := append(slices.Concat(s.Read, s.Write), s.Tmp, s.Shim)
+	own := slices.Concat(s.Read, s.Write, s.Links, []string{s.Tmp, s.Shim})
 	fixed := slices.Concat(macLinks, above(slices.Concat(systemTrees, macFiles, macLinks)))
 	looks := quoted("literal", compactSorted(fixed))
 	n := 0
-	for _, p := range compactSorted(above(own)) {
+	for _, p := range compactSorted(append(above(own), s.Links...)) {
 		if !slices.Contains(fixed, p) {
 			looks = append(looks, w.param("literal", "UP_"+strconv.Itoa(n), p))
 			n++

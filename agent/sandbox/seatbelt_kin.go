@@ -59,11 +59,14 @@ func (k *kin) grow(table []relative) map[int]relative {
 }
 
 // has says whether a process belongs: it did before, or one that did made it, is its parent, or led its group. The first process
-// of the system is nobody's parent in this sense: all orphans are its children.
+// of the system never does: all orphans are its children.
 func (k *kin) has(p relative, in map[int]relative) bool {
+	if p.pid <= 1 {
+		return false
+	}
 	if p.id != 0 && k.ids[p.id] || p.maker != 0 && k.ids[p.maker] || k.groups[p.group] {
 		return true
 	}
 	_, parent := in[p.parent]
-	return parent && p.parent > 1
+	return parent
 }

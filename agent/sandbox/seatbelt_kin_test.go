@@ -27,7 +27,7 @@ func TestKin(t *testing.T) {
 		{"a pid that is used again", [][]relative{{root, child}, {root, {pid: 101, parent: 1, group: 50, id: 1009, maker: 1}}}, [][]int{{100, 101}, {100}}},
 		{"a group that is used again", [][]relative{{root, child}, {root}, {root, {pid: 101, parent: 1, group: 101, id: 1009, maker: 1}}}, [][]int{{100, 101}, {100}, {100}}},
 		{"numbers that could not be read", [][]relative{{root, {pid: 101, parent: 100, group: 100}, {pid: 102, parent: 101, group: 102}, {pid: 7, parent: 1, group: 7}}}, [][]int{{100, 101, 102}}},
-		{"the first process is no parent", [][]relative{{root, {pid: 1, parent: 0, group: 100, id: 1}, stranger}}, [][]int{{1, 100}}},
+		{"the first process never belongs", [][]relative{{root, {pid: 1, parent: 0, group: 100, id: 1}, stranger}}, [][]int{{100}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			k := newKin(root)

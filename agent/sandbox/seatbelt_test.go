@@ -78,6 +78,14 @@ func TestSeatbeltDecides(t *testing.T) {
 		target = func(op, who string) sbAsk { return sbAsk{op: op, target: who} }
 	)
 	const yes, no = true, false
+	p, err := testSeatbelt().compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, err := parseProfile(p)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		ask  sbAsk
 		want bool
@@ -130,14 +138,6 @@ func TestSeatbeltDecides(t *testing.T) {
 		{named("ipc-posix-sem", "/mp-abc"), yes}, {named("ipc-posix-sem", "/other"), no}, {named("ipc-posix-shm-write-create", "/psm_1"), yes},
 		{named("ipc-posix-shm-read-data", "apple.cfprefs.501v1"), no}, {sbAsk{op: "ipc-sysv-shm"}, no},
 	} {
-		p, err := testSeatbelt().compile()
-		if err != nil {
-			t.Fatal(err)
-		}
-		rules, err := parseProfile(p)
-		if err != nil {
-			t.Fatal(err)
-		}
 		for name, decide := range readings {
 			if got, by := decide(rules, tt.ask); got != tt.want {
 				t.Errorf("%s: allowed %v by %s, as %s", tt.ask, got, by, name)

@@ -1,0 +1,299 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// grace is how long a shim that was told to end everything may take before it is done from outside.
+const grace = 10 * time.Second
+
+// run starts the warden and waits for its answer.
+func (s *Sandbox) run(ctx context.Context, c Command) (res Result, err error) {
+	if c.Memory <= 0 {
+		c.Memory = freeMemory() / 4 * 3
+	}
+	tmp, remove, err := runDir(s.tmp)
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	l := &launch{out: capture{max: c.Output}, err: capture{max: c.Output}, argv: append(slices.Clone(s.shim), shimMarker)}
+	if l.order, err = s.plan(c, tmp); err != nil {
+		return Result{}, err
+	}
+	closeDoors, err := forward(c.Forward)
+	if err != nil {
+		return Result{}, err
+	}
+	defer closeDoors()
+	return l.run(ctx, c.Stdin)
+}
+
+// plan is the order for the warden.
+func (s *Sandbox) plan(c Command, tmp string) (macOrder, error) {
+	dir, err := filepath.EvalSymlinks(c.Dir)
+	if err != nil {
+		return macOrder{}, fmt.Errorf("working directory: %w", err)
+	}
+	o := macOrder{order: order{
+		Tier: s.tier, Argv: c.Argv, Dir: dir, Env: c.env(tmp), Network: c.Network, Wall: c.Wall, Memory: c.Memory, Pids: c.Pids, Disk: c.Disk,
+		Watch: append([]string{tmp}, c.Write...),
+	}}
+	keeper := append(slices.Clone(s.shim), keeperMarker, shimMarker)
+	if s.tier != Seatbelt {
+		o.Launch = keeper
+		return o, nil
+	}
+	p, err := s.profile(c, tmp)
+	if err != nil {
+		return macOrder{}, err
+	}
+	o.Sealed, o.Launch = true, []string{sandboxExec, "-p", p.text}
+	for _, kv := range p.params {
+		o.Launch = append(o.Launch, "-D", kv)
+	}
+	o.Launch = append(append(o.Launch, "--"), keeper...)
+	return o, nil
+}
+
+// profile is the profile of one command, over real paths.
+func (s *Sandbox) profile(c Command, tmp string) (profile, error) {
+	b := seatbelt{Shim: s.shim[0], Home: operatorHome(), Network: c.Network, Closed: slices.Concat(s.closed, c.DenyPorts)}
+	slices.Sort(b.Closed)
+	b.Closed = slices.Compact(b.Closed)
+	real := func(paths []string) (out []string, err error) {
+		for _, p := range paths {
+			r, err := filepath.EvalSymlinks(p)
+			if err != nil {
+				return nil, fmt.Errorf("path to give: %w", err)
+			}
+			if r = firm(r); r != p {
+				b.Links = append(b.Links, p)
+			}
+			out = append(out, r)
+		}
+		return out, nil
+	}
+	var err error
+	if b.Read, err = real(append(developerTools(), c.Read...)); err != nil {
+		return profile{}, err
+	}
+	if b.Write, err = real(c.Write); err != nil {
+		return profile{}, err
+	}
+	tmps, err := real([]string{tmp})
+	if err != nil {
+		return profile{}, err
+	}
+	b.Tmp = tmps[0]
+	return b.compile()
+}
+
+// forward listens where the command will look for its ports: its loopback is the machine's. Others on this machine reach them too.
+func forward(list []Forward) (closeAll func(), err error) {
+	var open []net.Listener
+	closeAll = func() {
+		for _, l := range open {
+			l.Close()
+		}
+	}
+	for _, f := range list {
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(f.Port)))
+		if err != nil {
+			closeAll()
+			return nil, fmt.Errorf("forward port %d: %w", f.Port, err)
+		}
+		open = append(open, l)
+		go f.Serve(l)
+	}
+	return closeAll, nil
+}
+
+// launch is one run as the caller's process sees it.
+type launch struct {
+	order    macOrder
+	argv     []string
+	out, err capture
+
+	cmd    *exec.Cmd
+	life   *os.File      // closing it ends the command
+	quiet  chan struct{} // closed when both streams have ended
+	answer chan []byte   // the shim's, empty if it died without one
+}
+
+func (l *launch) run(ctx context.Context, stdin io.Reader) (Result, error) {
+	pipes, err := l.start(stdin)
+	if err != nil {
+		return Result{}, fmt.Errorf("start %s: %w", l.argv[0], err)
+	}
+	defer pipes.close()
+	answer := l.await(ctx)
+	state := l.cmd.Wait()
+	select { // all writers are dead; what they left in the pipes is read by now or soon
+	case <-l.quiet:
+	case <-time.After(2 * time.Second):
+		pipes.close()
+		<-l.quiet
+	}
+	if ctx.Err() != nil {
+		return Result{}, context.Cause(ctx)
+	}
+	return l.result(answer, state)
+}
+
+// await is over when the shim has answered or is dead.
+func (l *launch) await(ctx context.Context) []byte {
+	late := time.NewTimer(l.order.Wall + grace)
+	defer late.Stop()
+	select {
+	case a := <-l.answer:
+		l.life.Close()
+		return a
+	case <-ctx.Done():
+	case <-late.C:
+	}
+	l.life.Close()
+	select {
+	case a := <-l.answer:
+		return a
+	case <-time.After(grace):
+		killFamily(l.cmd.Process.Pid)
+		return <-l.answer
+	}
+}
+
+// killFamily kills everything below root and then root, from outside: for a shim that does not answer.
+func killFamily(root int) {
+	id, maker := numbers(root)
+	family := newKin(relative{pid: root, group: -1, id: id, maker: maker})
+	for range 50 {
+		list, err := table()
+		if err != nil {
+			break
+		}
+		below := family.grow(list)
+		delete(below, root)
+		for pid := range below {
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
+		if len(below) == 0 {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	_ = unix.Kill(root, unix.SIGKILL)
+}
+
+// pipes are open files that are closed together.
+type pipes []*os.File
+
+func (p pipes) close() {
+	for _, f := range p {
+		f.Close()
+	}
+}
+
+// start starts the shim with an empty environment and hands it the order.
+func (l *launch) start(stdin io.Reader) (ours pipes, err error) {
+	var theirs pipes
+	defer func() {
+		theirs.close()
+		if err != nil {
+			ours.close()
+		}
+	}()
+	pair := func() (r, w *os.File) {
+		if err == nil {
+			r, w, err = os.Pipe()
+		}
+		return r, w
+	}
+	inR, inW := pair()
+	outR, outW := pair()
+	errR, errW := pair()
+	orderR, orderW := pair()
+	endR, endW := pair()
+	theirs, ours = pipes{inR, outW, errW, orderR, endW}, pipes{inW, outR, errR, orderW, endR}
+	if err != nil {
+		return ours, err
+	}
+	l.cmd = &exec.Cmd{Path: l.argv[0], Args: l.argv, Env: []string{}, Dir: "/", Stdin: inR, Stdout: outW, Stderr: errW, ExtraFiles: []*os.File{orderR, endW}}
+	if err := l.cmd.Start(); err != nil {
+		return ours, err
+	}
+	l.life, l.quiet, l.answer = orderW, make(chan struct{}), make(chan []byte, 1)
+	go func() { _ = json.NewEncoder(orderW).Encode(l.order) }() // one that died does not read it: its answer tells
+	go feed(inW, stdin)
+	go l.collect(outR, errR)
+	go func() {
+		b, _ := io.ReadAll(io.LimitReader(endR, 1<<20))
+		l.answer <- b
+	}()
+	return ours, nil
+}
+
+// feed gives the command its input. A command that does not read all of it is no error.
+func feed(w io.WriteCloser, r io.Reader) {
+	if r != nil {
+		_, _ = io.Copy(w, r)
+	}
+	w.Close()
+}
+
+func (l *launch) collect(stdout, stderr io.Reader) {
+	done := make(chan struct{})
+	go func() {
+		l.out.fill(stdout)
+		close(done)
+	}()
+	l.err.fill(stderr)
+	<-done
+	close(l.quiet)
+}
+
+// result turns the shim's answer into a Result.
+func (l *launch) result(answer []byte, state error) (Result, error) {
+	stdout, cutOut := l.out.bytes()
+	stderr, cutErr := l.err.bytes()
+	var e ending
+	if err := json.Unmarshal(answer, &e); err != nil {
+		return Result{}, fmt.Errorf("the shim died without an answer: %s", said(state, stderr))
+	}
+	if e.Failure != "" {
+		return Result{}, errors.New(said(errors.New(e.Failure), stderr))
+	}
+	if e.NotFound != "" {
+		stderr = append(stderr, e.NotFound+"\n"...)
+	}
+	return Result{
+		Exit: e.Exit, Signal: e.Signal, Limit: e.Limit, Wall: e.Wall, User: e.User, Sys: e.Sys, MaxRSS: e.MaxRSS,
+		Stdout: stdout, Stderr: stderr, Truncated: cutOut || cutErr,
+	}, nil
+}
+
+// said is how a launcher ended, in its own words where it had any.
+func said(state error, stderr []byte) string {
+	text := "exit status 0"
+	if state != nil {
+		text = state.Error()
+	}
+	if first, _, _ := bytes.Cut(bytes.TrimSpace(stderr), []byte("\n")); len(first) > 0 {
+		text += ": " + strings.ToValidUTF8(string(first[:min(len(first), 500)]), "?")
+	}
+	return text
+}

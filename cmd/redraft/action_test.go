@@ -170,6 +170,7 @@ func (f *forge) opened() (all []githubtest.Pull) {
 }
 
 func TestActionWorkflowRun(t *testing.T) {
+	t.Parallel()
 	f := newActionForge(t, rightAnswer)
 	f.fail("main", 0)
 	r := f.newStep("workflow_run", nil).run()
@@ -227,6 +228,7 @@ func muted(log string) string {
 
 // TestActionEvents answers every event that a workflow may have.
 func TestActionEvents(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		event  string
 		inputs map[string]string
@@ -256,6 +258,7 @@ func TestActionEvents(t *testing.T) {
 			set: func(f *forge) error { f.pull(); return nil }},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			f := newActionForge(t, rightAnswer)
 			if err := tt.set(f); err != nil {
 				t.Fatal(err)
@@ -291,6 +294,7 @@ func (f *forge) wantNoLabel(number int) {
 // TestActionHalves takes one red run through three jobs: one that decides, one that repairs with a token that may read files
 // alone, one that publishes and runs nothing.
 func TestActionHalves(t *testing.T) {
+	t.Parallel()
 	f := newActionForge(t, rightAnswer)
 	f.fail("main", 0)
 	gate := f.newStep("workflow_run", map[string]string{"dry-run": "true"})
@@ -329,6 +333,7 @@ func TestActionHalves(t *testing.T) {
 
 // TestActionNotProven takes evidence that is not what a repair job left to the half that publishes.
 func TestActionNotProven(t *testing.T) {
+	t.Parallel()
 	f := newActionForge(t, rightAnswer)
 	f.fail("main", 0)
 	made := f.newStep("workflow_run", map[string]string{"mode": "repair"}).run()
@@ -403,6 +408,7 @@ func edit(name, old, with string) error {
 
 // TestActionRefuses tries what ends without a draft, or before any work: one clear annotation each.
 func TestActionRefuses(t *testing.T) {
+	t.Parallel()
 	without := func(name, level string) map[string]string {
 		p := maps.Clone(writes)
 		if p[name] = level; level == "" {
@@ -506,6 +512,7 @@ func oldGit(t *testing.T) string {
 
 // TestActionRunnerFiles tries the files by which the runner is told things.
 func TestActionRunnerFiles(t *testing.T) {
+	t.Parallel()
 	f := newActionForge(t, rightAnswer)
 	f.fail("main", 0)
 	run := func(env map[string]string) stepResult {
@@ -533,6 +540,7 @@ func TestActionRunnerFiles(t *testing.T) {
 
 // TestActionCancelled ends a step as the runner does while the model is asked: nothing is left, and the commit says so.
 func TestActionCancelled(t *testing.T) {
+	t.Parallel()
 	f := newActionForge(t, rightAnswer)
 	f.fail("main", 0)
 	s := f.newStep("workflow_run", nil)
@@ -569,6 +577,7 @@ func TestActionCancelled(t *testing.T) {
 
 // TestActionPlaces runs a step whose folders have names that a shell would trip over.
 func TestActionPlaces(t *testing.T) {
+	t.Parallel()
 	f := newActionForge(t, rightAnswer)
 	f.fail("main", 0)
 	odd := filepath.Join(t.TempDir(), `a "quoted" place's $HOME`)
@@ -590,6 +599,7 @@ func TestActionPlaces(t *testing.T) {
 
 // TestActionNoModel says where no model server answers, once, and goes on without.
 func TestActionNoModel(t *testing.T) {
+	t.Parallel()
 	if found := model.Detect(t.Context()); len(found) > 0 {
 		t.Skipf("REFUSED: a model server answers on this machine: %v", found)
 	}

@@ -308,6 +308,7 @@ func (f *forge) once(base, root string) githubtest.Pull {
 
 // A red check on a branch becomes one draft, from the signed webhook on; its duplicates and its own events become nothing.
 func TestServeDrafts(t *testing.T) {
+	t.Parallel()
 	f := newForge(t, rightAnswer)
 	f.serve()
 	root := f.repo.Tip("main")
@@ -346,6 +347,7 @@ func TestServeDrafts(t *testing.T) {
 
 // A model that cheats ends in a check run and no draft.
 func TestServeCheats(t *testing.T) {
+	t.Parallel()
 	f := newForge(t, "So.\n\n```\n# edit: .github/redraft.yml :: *\nversion: 1\nchecks: {unit: {run: \"true\"}}\n```\n")
 	f.serve()
 	root := f.repo.Tip("main")
@@ -359,6 +361,7 @@ func TestServeCheats(t *testing.T) {
 // The label of somebody who may write starts a job on a pull request; its answer is one comment, and the label goes. The
 // label of anybody else is nothing.
 func TestServeLabel(t *testing.T) {
+	t.Parallel()
 	f := newForge(t, "I do not know.")
 	f.serve()
 	n := f.pull()
@@ -404,6 +407,7 @@ func (f *forge) answers(text string) {
 
 // What happens while a job runs: each ends in the stop that says so, and never in a draft of something else.
 func TestServeMeanwhile(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name string
 		do   func(f *forge) error
@@ -456,6 +460,7 @@ func TestServeMeanwhile(t *testing.T) {
 
 // A rename in the middle of a job is followed, since the id stays.
 func TestServeRenamed(t *testing.T) {
+	t.Parallel()
 	f := newForge(t, rightAnswer)
 	root := f.repo.Tip("main")
 	var once sync.Once
@@ -468,6 +473,7 @@ func TestServeRenamed(t *testing.T) {
 
 // A new red head with a draft open updates that draft; a green one closes it; a person's no is remembered.
 func TestServeAgain(t *testing.T) {
+	t.Parallel()
 	f := newForge(t, rightAnswer)
 	f.serve()
 	f.fail("main", 0)
@@ -503,6 +509,7 @@ func TestServeAgain(t *testing.T) {
 // A closed draft is a person's no: the same failure is not proposed again. A person's commit on the draft's branch makes it
 // theirs.
 func TestServeSaidNo(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		name, want string
 		do         func(f *forge, p githubtest.Pull) error
@@ -544,6 +551,7 @@ func TestServeSaidNo(t *testing.T) {
 
 // Two workflows are red on one commit: one target gets one draft, and the other red says which.
 func TestServeTwoWorkflows(t *testing.T) {
+	t.Parallel()
 	f := newForge(t, rightAnswer)
 	root := f.repo.Tip("main")
 	f.PauseHooks(true)
@@ -569,6 +577,7 @@ func TestServeTwoWorkflows(t *testing.T) {
 
 // TestServeOnce runs redraft serve --once EVENT.json --do: a stored payload is handled for good, without a server.
 func TestServeOnce(t *testing.T) {
+	t.Parallel()
 	f := newForge(t, rightAnswer)
 	root := f.repo.Tip("main")
 	f.fail("main", 0)
@@ -608,6 +617,7 @@ func TestServeOnce(t *testing.T) {
 
 // A person takes the label off while the job runs: it is cancelled within seconds, and nothing is left.
 func TestServeUnlabelled(t *testing.T) {
+	t.Parallel()
 	f := newForge(t, rightAnswer)
 	asked, release := make(chan struct{}, 9), make(chan struct{})
 	f.asked = func() {
@@ -644,6 +654,7 @@ func TestServeUnlabelled(t *testing.T) {
 
 // A change that names an address is pushed so that its CI does not start by itself, and the draft says how to start it.
 func TestServeQuiet(t *testing.T) {
+	t.Parallel()
 	f := newForge(t, "So.\n\n```\n# edit: answer.txt :: *\n"+needle+"see https://example.org/\n```\n")
 	f.serve()
 	root := f.repo.Tip("main")
@@ -672,6 +683,7 @@ func TestServeQuiet(t *testing.T) {
 // A pull request whose head is green and whose merge into its base is red: the base moved, a comment says so, and nothing
 // is repaired.
 func TestServeBaseDrift(t *testing.T) {
+	t.Parallel()
 	f := newForge(t, rightAnswer)
 	files := map[string]string{"answer.txt": needle, ".github/redraft.yml": strings.Replace(forgeCheck, "grep -q right answer.txt", "grep -q right answer.txt && ! test -e bad.txt", 1)}
 	if _, err := f.repo.Commit("main", files, githubtest.Person{}, "Right"); err != nil {
@@ -700,6 +712,7 @@ func TestServeBaseDrift(t *testing.T) {
 
 // A repository whose check nobody named, and that has nothing customary, gets a stop that says what to write where.
 func TestServeNeedsConfiguration(t *testing.T) {
+	t.Parallel()
 	f := newForge(t, rightAnswer)
 	if _, err := f.repo.Commit("main", map[string]string{".github/redraft.yml": githubtest.Gone}, githubtest.Person{}, "No configuration"); err != nil {
 		t.Fatal(err)
@@ -729,6 +742,7 @@ func TestServeNeedsConfiguration(t *testing.T) {
 
 // The red status of a third party counts as a check run does.
 func TestServeStatus(t *testing.T) {
+	t.Parallel()
 	f := newForge(t, rightAnswer)
 	f.serve()
 	root := f.repo.Tip("main")
@@ -741,6 +755,7 @@ func TestServeStatus(t *testing.T) {
 
 // A permission that is missing is named before any work.
 func TestServeLacks(t *testing.T) {
+	t.Parallel()
 	f := newForge(t, rightAnswer)
 	few := github.Permissions()
 	few["pull_requests"] = "read"
@@ -765,6 +780,7 @@ func (f *forge) modelAsked() bool { return len(f.model.Requests()) > 0 }
 
 // GitHub fails after it acted, or says that it is too much: still one draft, one comment, one check run.
 func TestServeFaults(t *testing.T) {
+	t.Parallel()
 	for name, fault := range map[string]func(*http.Request) *githubtest.Fault{
 		"5xx after opening the draft":     githubtest.Times(1, "POST", "/repos/*/*/pulls", githubtest.Fault{Status: 502, After: true}),
 		"no answer to the check run":      githubtest.Times(1, "POST", "/repos/*/*/check-runs", githubtest.Fault{Drop: true, After: true}),
@@ -786,6 +802,7 @@ func TestServeFaults(t *testing.T) {
 
 // What a comment can ask for, by whoever may write, and that its answer stands in one comment.
 func TestServeCommands(t *testing.T) {
+	t.Parallel()
 	f := newForge(t, rightAnswer)
 	n := f.pull()
 	head := f.repo.Tip("feature")
@@ -822,6 +839,7 @@ func TestServeCommands(t *testing.T) {
 // A server that dies between the proof and the draft takes the proof up again: the model, which would not find it a second
 // time, is not asked.
 func TestServeResumes(t *testing.T) {
+	t.Parallel()
 	f := newForge(t, rightAnswer)
 	root := f.repo.Tip("main")
 	killed := make(chan struct{})
@@ -856,6 +874,7 @@ func TestServeResumes(t *testing.T) {
 // TestServeKilled kills the server at twenty requests spread over a whole job, before GitHub acted on the request and
 // after it, and starts it again each time: nothing is lost and nothing is done twice.
 func TestServeKilled(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}

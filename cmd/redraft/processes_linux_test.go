@@ -83,6 +83,7 @@ func below(pid int) (all []seen) {
 // TestThreeProcesses looks at the processes of a job while it runs: who holds the token runs nothing, who talks to the model
 // holds no token, and the command in the jail has neither, nor anything else.
 func TestThreeProcesses(t *testing.T) {
+	t.Parallel()
 	if _, err := os.ReadFile("/proc/self/task/self/children"); os.IsPermission(err) {
 		t.Skip("REFUSED: /proc does not tell children here")
 	}

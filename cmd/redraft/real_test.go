@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"github.com/redraft-dev/redraft/agent/model/modeltest"
 	"github.com/redraft-dev/redraft/agent/redact"
 	"github.com/redraft-dev/redraft/agent/trace"
+	"github.com/redraft-dev/redraft/bot/github/githubtest"
 	"github.com/redraft-dev/redraft/worktree"
 )
 
@@ -97,4 +99,51 @@ func (a *app) realFault(t *testing.T, f oneFunction, url string) trace.Reason {
 		t.Errorf("%s stopped as %s: %s", f.name, out.Stop.Reason, out.Stop.Text)
 	}
 	return out.Stop.Reason
+}
+
+// TestActionRealModel takes one fault through the Action's step with a real model on this machine, found by its name: from a red
+// run to a draft that the step's own check run tells of, or to a typed stop.
+func TestActionRealModel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("REFUSED: -short leaves the real model out")
+	}
+	if why := modeltest.Missing(realCache, modeltest.Big); why != "" {
+		t.Skipf("REFUSED: %s", why)
+	}
+	f := newActionForge(t, "")
+	server, err := modeltest.Llama(t.Context(), realCache, modeltest.Big)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	text, err := os.ReadFile(f.file("config.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = bytes.ReplaceAll(text, []byte(f.model.URL()), []byte(server.URL()))
+	if err := os.WriteFile(f.file("config.yml"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{".github/redraft.yml": "version: 1\nchecks:\n  unit: {run: \"go test ./...\"}\n"}
+	for name, b := range realFaults[0].files() {
+		files[name] = string(b)
+	}
+	if _, err := f.repo.Commit("main", files, githubtest.Person{}, "A function"); err != nil {
+		t.Fatal(err)
+	}
+	f.fail("main", 0)
+	s := f.newStep("workflow_run", map[string]string{"model": "scripted", "turns": "2"})
+	s.env = map[string]string{"PATH": os.Getenv("PATH")}
+	start := time.Now()
+	r := s.run()
+	t.Logf("%s: %s in %.1f s, after %s turns", realFaults[0].name, r.outputs["stop-reason"], time.Since(start).Seconds(), r.outputs["turns"])
+	switch r.outputs["stop-reason"] {
+	case "fixed":
+		if r.outputs["pull-request-operation"] != "created" || len(f.opened()) != 1 {
+			t.Errorf("outputs %v", r.outputs)
+		}
+	case "exhausted", "not_proven":
+	default:
+		t.Errorf("exit %d, outputs %v, log:\n%s", r.code, r.outputs, r.log)
+	}
 }

@@ -52,6 +52,7 @@ func (f *forge) standing(jobs int) standing {
 // TestSoak lets a server answer one red branch after the other and looks at what it holds at the start and at the end. It
 // takes ten seconds, or REDRAFT_SOAK, as in 20m.
 func TestSoak(t *testing.T) {
+	t.Parallel()
 	long := 10 * time.Second
 	if s := os.Getenv("REDRAFT_SOAK"); s != "" {
 		d, err := time.ParseDuration(s)

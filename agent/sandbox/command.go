@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // filled is the command with defaults for its zero limits. Memory stays zero: the tier measures what is free.
@@ -62,6 +63,11 @@ func (c Command) check() error {
 	for _, p := range slices.Concat(c.Read, c.Write) {
 		if err := checkPath(p); err != nil {
 			return err
+		}
+	}
+	for _, s := range slices.Concat(c.Argv, c.Env, c.Read, c.Write, []string{c.Dir}) {
+		if !utf8.ValidString(s) { // an order is JSON, which would turn it into another name
+			return fmt.Errorf("%q is not UTF-8", s)
 		}
 	}
 	return c.checkDir()

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -27,6 +28,10 @@ import (
 var probes map[string]probe
 
 func init() { // "all" calls the others
+	maps.Copy(attempts, fileAttempts)
+	maps.Copy(attempts, processAttempts)
+	maps.Copy(attempts, networkAttempts)
+	maps.Copy(attempts, endAttempts)
 	probes = attempts
 	probes["all"] = func([]string) error { return all(os.Stdin, os.Stdout) }
 }
@@ -87,6 +92,7 @@ var attempts = map[string]probe{
 	"hog":      func(a []string) error { return hog(number(a[0])) },
 	"fill":     func(a []string) error { return fill(a[0], number(a[1])) },
 	"run":      func(a []string) error { return run(a) },
+	"room":     func(a []string) error { return roomMain(sandbox.Tier(a[0])) },
 	"environ":  func([]string) error { fmt.Println(strings.Join(os.Environ(), "\n")); return nil },
 }
 
@@ -235,14 +241,15 @@ func ownLoopback() error {
 }
 
 func socket(name string) error {
-	family, kind := map[string]int{"vsock": unix.AF_VSOCK, "packet": unix.AF_PACKET, "alg": unix.AF_ALG, "raw": unix.AF_INET}[name], unix.SOCK_STREAM
+	family := map[string]int{"vsock": unix.AF_VSOCK, "packet": unix.AF_PACKET, "alg": unix.AF_ALG, "raw": unix.AF_INET, "raw6": unix.AF_INET6, "audit": unix.AF_NETLINK}[name]
+	kind := unix.SOCK_STREAM
 	switch name {
-	case "packet", "raw":
+	case "packet", "raw", "raw6", "audit":
 		kind = unix.SOCK_RAW
 	case "alg":
 		kind = unix.SOCK_SEQPACKET
 	}
-	fd, err := unix.Socket(family, kind, map[string]int{"raw": unix.IPPROTO_ICMP}[name])
+	fd, err := unix.Socket(family, kind, map[string]int{"raw": unix.IPPROTO_ICMP, "raw6": unix.IPPROTO_ICMPV6, "audit": unix.NETLINK_AUDIT}[name])
 	if err == nil {
 		unix.Close(fd)
 	}

@@ -24,7 +24,7 @@ const module = "github.com/redraft-dev/redraft"
 // The table of who may import whom, as in ARCHITECTURE.md. A name that ends in /... stands for everything below it too.
 var (
 	leaves = []string{
-		"agent/model", "agent/syntax", "agent/sandbox", "agent/report", "agent/plan", "agent/trace", "agent/memory",
+		"agent/model", "agent/syntax", "agent/sandbox/warden", "agent/report", "agent/plan", "agent/trace", "agent/memory",
 		"agent/machine", "agent/redact", "agent/registry", "worktree", "bot/queue",
 	}
 	organs = []string{
@@ -38,6 +38,7 @@ func table() map[string][]string {
 	t := map[string][]string{
 		".":              nil,
 		"agent/patch":    {"agent/syntax"},
+		"agent/sandbox":  {"agent/sandbox/warden"},
 		"agent/proof":    {"agent/patch", "agent/report"},
 		"agent/oracle":   {"agent/patch", "agent/plan", "agent/proof", "agent/report", "agent/sandbox", "agent/syntax"},
 		"agent/perceive": {"agent/patch", "agent/report", "agent/sandbox", "agent/syntax"},

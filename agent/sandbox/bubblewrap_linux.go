@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+
+	"github.com/redraft-dev/redraft/agent/sandbox/warden"
 )
 
 // shimPath is where the shim's binary stands inside a bubblewrap sandbox.
@@ -12,7 +14,7 @@ const shimPath = "/redraft-shim"
 // bubblewrapArgs is the launcher's command line. It is started with an empty environment: --clearenv would leave the
 // caller's in /proc/1/environ. All of /proc is read-only: to the kernel the user root is root in here too, whatever
 // its capabilities, and may set what lies in /proc/sys for the whole machine. The sandbox's own root is sealed last, so that nothing can be written but what was
-// given. The files returned are for the launcher, from descriptor firstFileFD up: it copies them, since a mount for each
+// given. The files returned are for the launcher, from descriptor warden.FirstFileFD up: it copies them, since a mount for each
 // would take longer than all the rest.
 func bubblewrapArgs(bwrap string, c Command, tmp string, shim []string) (args []string, files []*os.File, err error) {
 	args = []string{bwrap, "--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--as-pid-1",
@@ -26,7 +28,7 @@ func bubblewrapArgs(bwrap string, c Command, tmp string, shim []string) (args []
 		case dir:
 			args = append(args, "--ro-bind", path, path)
 		case f != nil:
-			args = append(args, "--perms", "0644", "--file", strconv.Itoa(firstFileFD+len(files)), path)
+			args = append(args, "--perms", "0644", "--file", strconv.Itoa(warden.FirstFileFD+len(files)), path)
 			files = append(files, f)
 		}
 	}
@@ -44,7 +46,7 @@ func bubblewrapArgs(bwrap string, c Command, tmp string, shim []string) (args []
 		args = append(args, how, b.from, b.to)
 	}
 	args = append(args, "--ro-bind", shim[0], shimPath, "--remount-ro", "/", "--chdir", "/", "--", shimPath)
-	return append(append(args, shim[1:]...), shimMarker), files, nil
+	return append(append(args, shim[1:]...), warden.Marker), files, nil
 }
 
 // openSystem opens a regular file, or says that the path is a folder. It is nil and false for what this machine lacks.

@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,6 +18,7 @@ import (
 type controls struct {
 	version      int
 	memory, pids string // folders that groups are made in
+	threads      int    // that a run may have, whatever it is allowed; by the processes that it is allowed if zero
 	lack         string // why the watchdog, for people to read
 }
 
@@ -168,55 +167,58 @@ func enabled(dir string) bool {
 	return on() || os.WriteFile(file, []byte("+memory +pids"), 0) == nil && on()
 }
 
-// What the probe of the controls takes: within the first limit it must pass, past the second it must be stopped.
+// What the probe of the controls takes: within the wide limits it must pass, past each narrow one it must be stopped.
 const (
-	probeTakes  = 48 << 20
-	probeEnough = 256 << 20
-	probeLittle = 24 << 20
+	probeBytes, probeWide, probeNarrow = 32 << 20, 256 << 20, 16 << 20
+	probeForks, probeThreads           = 16, 12
 )
 
 // control finds the best way to bound memory and processes that is seen to work in this tier, in both directions.
 func (s *Sandbox) control() {
 	found := findControls()
-	if found.version == 0 {
-		s.controls = found
-		return
+	if found.version > 0 {
+		reapGroups(found.memory)
+		reapGroups(found.pids)
+		if err := s.proveControls(found); err != nil {
+			found = controls{lack: err.Error()}
+		}
 	}
-	reapGroups(found.memory)
-	reapGroups(found.pids)
 	s.controls = found
-	if err := s.proveControls(); err != nil {
-		s.controls = controls{lack: err.Error()}
-	}
 }
 
-func (s *Sandbox) proveControls() error {
+func (s *Sandbox) proveControls(found controls) error {
 	dir, remove, err := runDir(s.tmp)
 	if err != nil {
 		return err
 	}
 	defer remove()
+	few := found
+	few.threads = probeThreads
 	for _, try := range []struct {
-		take   taking
-		memory int64
-		pids   int
-		want   string
+		controls controls
+		take     taking
+		memory   int64
+		exit     int
+		limit    string
 	}{
-		{taking{Bytes: probeTakes, Threads: 8 * threadsEach}, probeEnough, 64, ""},
-		{taking{Bytes: probeTakes}, probeLittle, 64, "memory"},
-		{taking{Threads: 8 * threadsEach}, probeEnough, 4, "pids"},
+		{found, taking{probeBytes, probeForks}, probeWide, 0, ""},
+		{found, taking{Bytes: probeBytes}, probeNarrow, -1, "memory"},
+		{few, taking{Forks: probeForks}, probeWide, 1, "pids"},
 	} {
-		c, err := s.probing(dir, trial{Take: &try.take})
+		box := *s
+		box.controls = try.controls
+		c, err := box.probing(dir, trial{Take: &try.take})
 		if err != nil {
 			return err
 		}
-		c.Memory, c.Pids = try.memory, try.pids
-		res, err := s.Run(context.Background(), c)
+		c.Memory = try.memory
+		res, err := box.Run(context.Background(), c)
 		if err != nil {
-			return fmt.Errorf("probe the caps of cgroup v%d: %w", s.controls.version, err)
+			return fmt.Errorf("probe the caps of cgroup v%d: %w", found.version, err)
 		}
-		if res.Limit != try.want || try.want == "" && res.Exit != 0 {
-			return fmt.Errorf("probe the caps of cgroup v%d: exit %d, limit %q, want %q", s.controls.version, res.Exit, res.Limit, try.want)
+		if res.Exit != try.exit || res.Limit != try.limit {
+			return fmt.Errorf("probe the caps of cgroup v%d: exit %d and limit %q, want exit %d and limit %q",
+				found.version, res.Exit, res.Limit, try.exit, try.limit)
 		}
 	}
 	return nil
@@ -224,40 +226,20 @@ func (s *Sandbox) proveControls() error {
 
 // taking is what the probe of the controls takes, all at once.
 type taking struct {
-	Bytes   int64
-	Threads int
+	Bytes int64
+	Forks int
 }
 
-// take takes it and lets it go again.
 func (t taking) take() error {
 	if t.Bytes > 0 {
-		mem, err := unix.Mmap(-1, 0, int(t.Bytes), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
-		if err != nil {
+		if _, err := unix.Mmap(-1, 0, int(t.Bytes), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_POPULATE); err != nil {
 			return err
 		}
-		for i := 0; i < len(mem); i += 4096 {
-			mem[i] = 1
+	}
+	for range t.Forks { // they end at once and are not waited for, so that each stays in the count
+		if _, err := syscall.ForkExec(os.Args[0], []string{os.Args[0], probeMarker, ""}, nil); err != nil {
+			return err
 		}
-		defer unix.Munmap(mem)
 	}
-	threads(t.Threads)
 	return nil
-}
-
-// threads has n threads at the same time. A Go program that is refused one ends at once, with status 2.
-func threads(n int) {
-	var work sync.WaitGroup
-	all := make(chan struct{})
-	var up atomic.Int64
-	for range n {
-		work.Go(func() {
-			runtime.LockOSThread()
-			defer runtime.UnlockOSThread()
-			if up.Add(1) == int64(n) {
-				close(all)
-			}
-			<-all
-		})
-	}
-	work.Wait()
 }

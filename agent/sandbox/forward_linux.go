@@ -8,11 +8,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/redraft-dev/redraft/agent/sandbox/warden"
 	"golang.org/x/sys/unix"
 )
-
-// backlog is how many connections of a command may wait at a forwarded port.
-const backlog = 128
 
 // doors are the forwarded ports of one run, on the caller's side. The shim opens them in its own network namespace and sends
 // the listening sockets over a pair: a socket stays in the namespace it was made in, whoever holds it.
@@ -119,40 +117,10 @@ func (l *launch) forward(forwards []Forward) (err error) {
 	if l.doors, err = openDoors(forwards); l.doors == nil {
 		return err
 	}
-	l.order.Door = firstFileFD + len(l.files)
+	l.order.Door = warden.FirstFileFD + len(l.files)
 	for _, f := range forwards {
 		l.order.Forward = append(l.order.Forward, f.Port)
 	}
 	l.files = append(l.files, l.doors.theirs)
 	return nil
-}
-
-// handOut opens the ports and sends the listening sockets away, before anything of the command runs. Nothing of the pair
-// stays open.
-func handOut(o order) error {
-	if len(o.Forward) == 0 {
-		return nil
-	}
-	defer unix.Close(o.Door)
-	for _, port := range o.Forward {
-		if err := sendListener(o.Door, port); err != nil {
-			return fmt.Errorf("forward port %d: %w", port, err)
-		}
-	}
-	return nil
-}
-
-func sendListener(door, port int) error {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
-	if err := unix.Bind(fd, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-		return err
-	}
-	if err := unix.Listen(fd, backlog); err != nil {
-		return err
-	}
-	return unix.Sendmsg(door, []byte{1}, unix.UnixRights(fd), nil, 0)
 }

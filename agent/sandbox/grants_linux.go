@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/redraft-dev/redraft/agent/sandbox/warden"
 )
 
 // systemDirs hold the machine's programs and libraries. Where one is a link (merged /usr) it stays one.
@@ -41,23 +43,23 @@ func existing(paths []string) []string {
 }
 
 // grants is what Landlock allows a command, with tmp as its private temporary folder.
-func grants(c Command, tmp string) ([]grant, error) {
+func grants(c Command, tmp string) ([]warden.Grant, error) {
 	if err := nested(c); err != nil {
 		return nil, err
 	}
-	var out []grant
-	add := func(do access, paths []string) {
+	var out []warden.Grant
+	add := func(do warden.Access, paths []string) {
 		for _, p := range paths {
-			out = append(out, grant{p, do})
+			out = append(out, warden.Grant{Path: p, Do: do})
 		}
 	}
-	add(readRun, existing(systemDirs))
-	add(readOnly, existing(systemFiles))
-	add(readOnly, existing(procFiles))
-	add(device, existing(devNodes))
-	add(readRun, c.Read)
-	add(readWrite, c.Write)
-	add(readWrite, []string{tmp})
+	add(warden.ReadRun, existing(systemDirs))
+	add(warden.ReadOnly, existing(systemFiles))
+	add(warden.ReadOnly, existing(procFiles))
+	add(warden.Device, existing(devNodes))
+	add(warden.ReadRun, c.Read)
+	add(warden.ReadWrite, c.Write)
+	add(warden.ReadWrite, []string{tmp})
 	return out, nil
 }
 

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/redraft-dev/redraft/agent/sandbox/warden"
 	"golang.org/x/sys/unix"
 )
 
@@ -53,7 +55,7 @@ func (g *group) make(c controls, memory int64, processes int) (err error) {
 			return err
 		}
 	}
-	bytes, threads := strconv.FormatInt(memory, 10), strconv.Itoa(processes*threadsEach+1) // and the thread that confines
+	bytes, threads := strconv.FormatInt(memory, 10), strconv.Itoa(cmp.Or(c.threads, processes*threadsEach+1)) // and the thread that confines
 	if g.version == 1 {
 		return errors.Join(g.memory.set("memory.limit_in_bytes", bytes), maybe(g.memory.set("memory.memsw.limit_in_bytes", bytes)),
 			maybe(g.memory.set("memory.swappiness", "0")), g.pids.set("pids.max", threads))
@@ -119,7 +121,7 @@ func (l *launch) enter() error {
 		if err != nil {
 			return fmt.Errorf("open a control group: %w", err)
 		}
-		l.order.Halt = firstFileFD + len(l.files)
+		l.order.Halt = warden.FirstFileFD + len(l.files)
 		l.order.Join = append(l.order.Join, l.order.Halt)
 		l.files = append(l.files, f)
 	}
@@ -150,7 +152,7 @@ func (l *launch) guard(w io.Writer) {
 
 // blame completes how a command ended by what the kernel refused it. Threads that were refused are to blame only where it ended
 // badly: one that lived with that has merely been refused something.
-func (g *group) blame(e *ending) {
+func (g *group) blame(e *warden.Ending) {
 	if e.Limit == "" {
 		e.Limit = g.hit()
 	}
@@ -165,8 +167,8 @@ func (g *group) blame(e *ending) {
 
 // obituary is the ending of a command whose shim the kernel killed along with it; its Limit is "" where the kernel is not to
 // blame.
-func (g *group) obituary() ending {
-	e := ending{Exit: -1, Signal: "SIGKILL"}
+func (g *group) obituary() warden.Ending {
+	e := warden.Ending{Exit: -1, Signal: "SIGKILL"}
 	g.blame(&e)
 	return e
 }
@@ -237,7 +239,7 @@ func (f *folder) set(name, value string) error {
 }
 
 func (f *folder) field(file, name string) int64 {
-	return readField(filepath.Join(f.path, file), name)
+	return warden.ReadField(filepath.Join(f.path, file), name)
 }
 
 // remove kills what is left and takes the folder away. The kernel counts a process as there until it is wholly gone, a moment

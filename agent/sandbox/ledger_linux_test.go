@@ -30,19 +30,3 @@ func TestLedger(t *testing.T) {
 		})
 	}
 }
-
-func TestAddress(t *testing.T) {
-	for _, tt := range []struct {
-		b    []byte
-		want string
-	}{
-		{nil, ""}, {[]byte{2}, ""}, {[]byte{1, 0, '/', 'x', 0, 0, 0, 0}, ""}, {[]byte{10, 0, 0, 80, 0, 0, 0, 0}, ""},
-		{[]byte{2, 0, 1, 187, 192, 0, 2, 1}, "192.0.2.1:443"},
-		{append([]byte{10, 0, 0, 53, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255}, 8, 8, 8, 8), "8.8.8.8:53"},
-	} {
-		got, ok := address(tt.b)
-		if ok != (tt.want != "") || ok && got.String() != tt.want {
-			t.Errorf("%v: got %v, %v", tt.b, got, ok)
-		}
-	}
-}

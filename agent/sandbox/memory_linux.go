@@ -5,13 +5,15 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/redraft-dev/redraft/agent/sandbox/warden"
 )
 
 // freeMemory is how many bytes may still be taken: what the machine has available, or what our own control group
 // still allows where that is less.
 func freeMemory() int64 {
 	free := int64(8 << 30) // an honest guess where the kernel tells nothing
-	if kb := readField("/proc/meminfo", "MemAvailable"); kb > 0 {
+	if kb := warden.ReadField("/proc/meminfo", "MemAvailable"); kb > 0 {
 		free = kb << 10
 	}
 	groups, _ := os.ReadFile("/proc/self/cgroup")
@@ -39,7 +41,7 @@ func groupRoom(root, groups string) int64 {
 		l, okLimit := readNumber(filepath.Join(dir, limit))
 		u, okUsed := readNumber(filepath.Join(dir, used))
 		if okLimit && okUsed && l < none {
-			room = min(room, max(l-u+readField(filepath.Join(dir, "memory.stat"), idle), 0))
+			room = min(room, max(l-u+warden.ReadField(filepath.Join(dir, "memory.stat"), idle), 0))
 		}
 	}
 	return room
@@ -52,20 +54,4 @@ func readNumber(path string) (int64, bool) {
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
 	return n, err == nil
-}
-
-// readField is the number after a name in a file of "name number" lines, 0 if it is not there.
-func readField(path, name string) int64 {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(b)) {
-		if f := strings.Fields(line); len(f) >= 2 && strings.TrimSuffix(f[0], ":") == name {
-			if n, err := strconv.ParseInt(f[1], 10, 64); err == nil {
-				return n
-			}
-		}
-	}
-	return 0
 }

@@ -1,12 +1,13 @@
 package sandbox
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/user"
 	"path/filepath"
 	"strings"
+
+	"github.com/redraft-dev/redraft/agent/sandbox/warden"
 )
 
 // confining are the tiers that need no allowance, strongest first.
@@ -14,6 +15,12 @@ var confining = []Tier{Bubblewrap, Landlock}
 
 const advice = "install bubblewrap (the package of that name) or run Linux 6.2 or newer with Landlock switched on; " +
 	"--sandbox none runs commands unconfined, on your own word"
+
+// abiFloor is the oldest Landlock that can confine: before it a command could empty any file it may open.
+const abiFloor = 3
+
+// shim has done its work before main where this process is one: see package warden.
+func shim() int { return 125 }
 
 // open fits the sandbox to its tier and proves it.
 func (s *Sandbox) open(shim []string) (err error) {
@@ -27,7 +34,7 @@ func (s *Sandbox) open(shim []string) (err error) {
 		}
 		s.gaps = bubblewrapGaps()
 	case Landlock:
-		abi, err := landlockABI()
+		abi, err := warden.LandlockABI()
 		if err != nil {
 			return err
 		}
@@ -52,9 +59,6 @@ func (s *Sandbox) open(shim []string) (err error) {
 
 // resolveShim is the argv of the shim with the real path of its binary.
 func resolveShim(shim []string) ([]string, error) {
-	if os.Args[len(os.Args)-1] == shimMarker {
-		return nil, errors.New("this process was started as a shim and did not call sandbox.Main first")
-	}
 	if len(shim) == 0 {
 		exe, err := os.Executable()
 		if err != nil {

@@ -2,32 +2,19 @@ package sandbox
 
 import "time"
 
-// order is what Run asks of the shim: one line of JSON on descriptor orderFD, which then stays open for as long as
-// the caller wants the command to live. Its end of file means: kill everything.
+// order is what Run asks of the shim on macOS (package warden has that of Linux): one line of JSON on descriptor orderFD,
+// which then stays open for as long as the caller wants the command to live. Its end of file means: kill everything.
 type order struct {
 	Tier    Tier
 	Argv    []string
 	Dir     string
 	Env     []string
-	Grants  []grant // what Landlock allows
 	Network Network
-	Forward []int // ports of its loopback whose listeners are sent over Door
-	Door    int   // descriptor, void without Forward
 	Wall    time.Duration
 	Memory  int64
 	Pids    int
-	Capped  bool  // the kernel caps Memory: nobody need watch it
-	Join    []int // descriptors: the thread that starts the command writes itself to them first
-	Halt    int   // descriptor that takes "0" for "nothing new begins", 0 if none
 	Disk    int64
 	Watch   []string // folders whose new bytes count towards Disk
-	Shm     string   // a memory-backed folder that counts towards Memory, "" if none
-}
-
-// grant is one path and what may be done beneath it.
-type grant struct {
-	Path string
-	Do   access
 }
 
 // access is a set of rights as this package speaks of them.
@@ -57,6 +44,4 @@ type ending struct {
 const (
 	orderFD  = 3
 	endingFD = 4
-
-	firstFileFD = 5 // of files that a launcher reads; they do not reach the shim
 )

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/redraft-dev/redraft/agent/sandbox/warden"
 )
 
 // grace is how long a shim that was told to end everything may take before it is done from outside.
@@ -49,8 +51,8 @@ func (s *Sandbox) run(ctx context.Context, c Command) (res Result, err error) {
 }
 
 // plan is the order for the shim, and the command line that starts it with the files that the launcher reads.
-func (s *Sandbox) plan(c Command, tmp string) (o order, argv []string, files pipes, err error) {
-	o = order{Tier: s.tier, Argv: c.Argv, Dir: c.Dir, Network: c.Network, Wall: c.Wall, Memory: c.Memory, Pids: c.Pids, Disk: c.Disk}
+func (s *Sandbox) plan(c Command, tmp string) (o warden.Order, argv []string, files pipes, err error) {
+	o = warden.Order{Tier: warden.Tier(s.tier), Argv: c.Argv, Dir: c.Dir, Loopback: c.Network == Loopback, Wall: c.Wall, Memory: c.Memory, Pids: c.Pids, Disk: c.Disk}
 	if s.tier == Bubblewrap {
 		o.Env, o.Shm, o.Watch = c.env("/tmp"), "/dev/shm", []string{"/tmp"}
 		o.Dir = c.seen(filepath.Clean(c.Dir))
@@ -60,7 +62,7 @@ func (s *Sandbox) plan(c Command, tmp string) (o order, argv []string, files pip
 		argv, files, err = bubblewrapArgs(s.bwrap, c, tmp, s.shim)
 		return o, argv, files, err
 	}
-	argv = append(slices.Clone(s.shim), shimMarker)
+	argv = append(slices.Clone(s.shim), warden.Marker)
 	o.Env, o.Watch = c.env(tmp), append([]string{tmp}, c.Write...)
 	if s.tier == Landlock {
 		o.Grants, err = grants(c, tmp)
@@ -70,7 +72,7 @@ func (s *Sandbox) plan(c Command, tmp string) (o order, argv []string, files pip
 
 // launch is one run as the caller's process sees it.
 type launch struct {
-	order    order
+	order    warden.Order
 	argv     []string
 	doors    *doors
 	group    *group
@@ -127,7 +129,7 @@ func (l *launch) await(ctx context.Context) []byte {
 	case a := <-l.answer:
 		return a
 	case <-time.After(grace):
-		killFamily(l.cmd.Process.Pid)
+		warden.KillFamily(l.cmd.Process.Pid)
 		return <-l.answer
 	}
 }
@@ -213,7 +215,7 @@ func (l *launch) collect(stdout, stderr io.Reader) {
 func (l *launch) result(answer []byte, state error) (Result, error) {
 	stdout, cutOut := l.out.bytes()
 	stderr, cutErr := l.err.bytes()
-	var e ending
+	var e warden.Ending
 	if err := json.Unmarshal(answer, &e); err != nil {
 		if e = l.group.obituary(); e.Limit == "" {
 			return Result{}, fmt.Errorf("the shim died without an answer: %s", said(state, stderr))
@@ -228,7 +230,7 @@ func (l *launch) result(answer []byte, state error) (Result, error) {
 	}
 	return Result{
 		Exit: e.Exit, Signal: e.Signal, Limit: e.Limit, Wall: e.Wall, User: e.User, Sys: e.Sys, MaxRSS: e.MaxRSS,
-		Stdout: stdout, Stderr: stderr, Truncated: cutOut || cutErr, Refused: e.Refused, Egress: e.Egress,
+		Stdout: stdout, Stderr: stderr, Truncated: cutOut || cutErr, Refused: e.Refused, Egress: attempts(e.Egress),
 	}, nil
 }
 

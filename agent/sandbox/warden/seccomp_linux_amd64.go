@@ -1,4 +1,4 @@
-package sandbox
+package warden
 
 import "golang.org/x/sys/unix"
 

@@ -1,4 +1,4 @@
-package sandbox
+package warden
 
 import (
 	"errors"
@@ -142,8 +142,8 @@ func descendants(root int) (map[int]process, error) {
 	return out, nil
 }
 
-// killFamily kills everything below root and then root, from outside: for a shim that does not answer.
-func killFamily(root int) {
+// KillFamily kills everything below root and then root, from outside: for a shim that does not answer.
+func KillFamily(root int) {
 	for range 50 {
 		below, err := descendants(root)
 		if err != nil || len(below) == 0 {

@@ -1,12 +1,10 @@
-package sandbox
+package warden
 
 import (
 	"context"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strconv"
-	"syscall"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -70,7 +68,7 @@ func (w *warden) over() string {
 // fairShare is a process's memory with shared pages divided among who shares them; all of them where the kernel
 // does not say.
 func fairShare(p process, page int64) int64 {
-	if kb := readField("/proc/"+strconv.Itoa(p.pid)+"/smaps_rollup", "Pss"); kb > 0 {
+	if kb := ReadField("/proc/"+strconv.Itoa(p.pid)+"/smaps_rollup", "Pss"); kb > 0 {
 		return kb << 10
 	}
 	return p.rss * page
@@ -95,7 +93,7 @@ type diskWatch struct {
 	next  time.Time
 }
 
-func newDiskWatch(o order, start time.Time) *diskWatch {
+func newDiskWatch(o Order, start time.Time) *diskWatch {
 	d := &diskWatch{dirs: o.Watch, limit: o.Disk, since: start, next: start.Add(time.Second)}
 	for _, dir := range d.dirs {
 		d.free = append(d.free, room(dir))
@@ -128,27 +126,73 @@ func (d *diskWatch) over() bool {
 	return sum > d.limit
 }
 
+// deepest is how many folders may lie in each other. Nothing honest comes near, and what lies deeper would go uncounted.
+const deepest = 1000
+
 // written is the size of what changed below dir since a time, counted until it is past enough. The time is that of
 // the last change of the inode, which no program can set back. A file that is linked twice counts twice.
 func written(dir string, since time.Time, enough int64) int64 {
+	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0 // gone meanwhile, or closed to us: what cannot be seen is not counted
+	}
+	t := tally{since: since, enough: enough}
+	t.folder(fd, 0)
+	return t.sum
+}
+
+type tally struct {
+	since       time.Time
+	sum, enough int64
+}
+
+// folder counts what lies in an open folder, and closes it. It goes by descriptors: a path may be longer than the kernel takes.
+func (t *tally) folder(fd, depth int) {
+	dir := os.NewFile(uintptr(fd), "")
+	defer dir.Close()
+	if depth > deepest {
+		t.sum = t.enough + 1
+	}
+	for t.sum <= t.enough {
+		names, err := dir.Readdirnames(1000)
+		for _, name := range names {
+			t.entry(fd, name, depth)
+		}
+		if err != nil || len(names) == 0 {
+			return
+		}
+	}
+}
+
+func (t *tally) entry(dir int, name string, depth int) {
 	const perFile = 512 // so that a flood of empty files counts too
-	var sum int64
-	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return nil // gone meanwhile, or closed to us: what cannot be seen is not counted
+	var st unix.Stat_t
+	if t.sum > t.enough || unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
+		return
+	}
+	if time.Unix(st.Ctim.Unix()).After(t.since) {
+		t.sum += max(st.Blocks*512, perFile)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		return
+	}
+	if fd, err := unix.Openat(dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0); err == nil {
+		t.folder(fd, depth+1)
+	}
+}
+
+// ReadField is the number after a name in a file of "name number" lines, 0 if it is not there.
+func ReadField(path, name string) int64 {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(b)) {
+		if f := strings.Fields(line); len(f) >= 2 && strings.TrimSuffix(f[0], ":") == name {
+			if n, err := strconv.ParseInt(f[1], 10, 64); err == nil {
+				return n
+			}
 		}
-		fi, err := e.Info()
-		if err != nil {
-			return nil
-		}
-		st, ok := fi.Sys().(*syscall.Stat_t)
-		if ok && time.Unix(st.Ctim.Unix()).After(since) {
-			sum += max(st.Blocks*512, perFile)
-		}
-		if sum > enough {
-			return fs.SkipAll
-		}
-		return nil
-	})
-	return sum
+	}
+	return 0
 }

@@ -1,4 +1,4 @@
-package sandbox
+package warden
 
 import (
 	"fmt"
@@ -133,12 +133,12 @@ var lonely = []call{
 }
 
 // refused is what a tier refuses.
-func refused(tier Tier, network Network) []call {
+func refused(tier Tier, loopback bool) []call {
 	calls := slices.Concat(refusedAnywhere, refusedHere)
 	if tier == Landlock {
 		return slices.Concat(calls, sharedNames, strangers, sockets(unix.AF_UNIX), lonely)
 	}
-	if network == None {
+	if !loopback {
 		return append(calls, sockets(unix.AF_UNIX)...)
 	}
 	// Only the routing protocol of netlink: it is how a program lists its interfaces.
@@ -222,11 +222,11 @@ type refusals struct {
 	mu    sync.Mutex
 	seen  map[string]bool
 	names map[uint32]string
-	tried map[string]int // where to, how often
+	tried map[place]int // where to, how often
 }
 
 func newRefusals(calls []call) *refusals {
-	r := &refusals{seen: map[string]bool{}, names: map[uint32]string{}, tried: map[string]int{}}
+	r := &refusals{seen: map[string]bool{}, names: map[uint32]string{}, tried: map[place]int{}}
 	for _, c := range calls {
 		if c.nr != unix.SYS_IOCTL {
 			r.names[c.nr] = c.name
@@ -293,7 +293,7 @@ func (r *refusals) note(n *notification) unix.Errno {
 	case n.Nr == unix.SYS_SOCKET || n.Nr == unix.SYS_SOCKETPAIR:
 		errno, name = unix.EACCES, name+" "+family(uint32(n.Args[0]))
 		if f := uint32(n.Args[0]); f == unix.AF_INET || f == unix.AF_INET6 {
-			r.attempt(family(f))
+			r.attempt(place{name: family(f)})
 		}
 	case n.Nr == unix.SYS_CONNECT && nameService(peer(n)):
 		return unix.ENOENT

@@ -1,4 +1,4 @@
-package sandbox
+package warden
 
 import (
 	"bufio"
@@ -9,7 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
+	"path"
 	"runtime"
 	"strings"
 	"sync"
@@ -19,12 +19,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// shim is the first process of a run: it confines one thread of itself, starts the command from that thread, reaps,
-// watches the limits, and answers when nothing is alive any more. Its exit status says only whether it could answer.
-func shim() int {
+// init takes this process over where it was started for that. A program's packages begin in the order of their names, as soon
+// as what they import has begun, and most would be work for nothing here; see https://go.dev/ref/spec#Program_initialization.
+func init() {
+	if args := os.Args; len(args) >= 2 && args[len(args)-1] == Marker {
+		syscall.Exit(serve()) // at once: nothing is to be run at the end, and a race detector would wait for a second
+	}
+}
+
+// serve watches over one command. Its exit status says only whether it could answer.
+func serve() int {
 	w := &warden{kill: make(chan string, 8), empty: make(chan struct{}), sweep: make(chan struct{})}
-	answer := os.NewFile(endingFD, "ending")
-	in := bufio.NewReader(os.NewFile(orderFD, "order"))
+	answer := os.NewFile(EndingFD, "ending")
+	in := bufio.NewReader(os.NewFile(OrderFD, "order"))
 	end := w.serve(in)
 	if err := json.NewEncoder(answer).Encode(end); err != nil {
 		return 125
@@ -34,7 +41,7 @@ func shim() int {
 
 // warden watches over one command.
 type warden struct {
-	order    order
+	order    Order
 	main     int           // the command's process
 	refused  *refusals     // nil without a filter
 	kill     chan string   // reasons to end it: a limit's name, or "" when the caller wants no more
@@ -49,9 +56,9 @@ type warden struct {
 	ended  time.Time
 }
 
-func (w *warden) serve(in *bufio.Reader) ending {
+func (w *warden) serve(in *bufio.Reader) Ending {
 	if err := w.prepare(in); err != nil {
-		return ending{Failure: err.Error()}
+		return Ending{Failure: err.Error()}
 	}
 	start := time.Now()
 	path, err := lookPath(w.order)
@@ -60,10 +67,10 @@ func (w *warden) serve(in *bufio.Reader) ending {
 	}
 	var nf notFound
 	if errors.As(err, &nf) {
-		return ending{NotFound: nf.Error(), Exit: nf.exit, Wall: time.Since(start)}
+		return Ending{NotFound: nf.Error(), Exit: nf.exit, Wall: time.Since(start)}
 	}
 	if err != nil {
-		return ending{Failure: err.Error()}
+		return Ending{Failure: err.Error()}
 	}
 	done := make(chan struct{})
 	go w.reap(done)
@@ -111,7 +118,7 @@ func (w *warden) prepare(in *bufio.Reader) error {
 	return setLimits(w.order)
 }
 
-func setLimits(o order) error {
+func setLimits(o Order) error {
 	for _, l := range []struct {
 		what  int
 		value uint64
@@ -201,7 +208,7 @@ func (w *warden) confine() error {
 		return fmt.Errorf("give up new privileges: %w", err)
 	}
 	if w.order.Tier == Landlock {
-		abi, err := landlockABI()
+		abi, err := LandlockABI()
 		if err != nil {
 			return err
 		}
@@ -210,13 +217,13 @@ func (w *warden) confine() error {
 		}
 		w.canSweep = abi >= 6 && os.Getppid() > 1 && sealed(os.Getppid())
 	}
-	calls := refused(w.order.Tier, w.order.Network)
+	calls := refused(w.order.Tier, w.order.Loopback)
 	listener, err := filterThread(calls)
 	if err != nil {
 		return err
 	}
 	w.refused = newRefusals(calls)
-	w.refused.alone = w.order.Tier == Bubblewrap && w.order.Network == Loopback
+	w.refused.alone = w.order.Tier == Bubblewrap && w.order.Loopback
 	go w.refused.serve(listener)
 	return nil
 }
@@ -247,23 +254,23 @@ func execError(name string, err error) error {
 }
 
 // lookPath finds the program in the PATH of the command's own environment.
-func lookPath(o order) (string, error) {
+func lookPath(o Order) (string, error) {
 	name := o.Argv[0]
 	if strings.Contains(name, "/") {
 		return name, nil
 	}
-	var path string
+	var list string
 	for _, kv := range o.Env {
 		if v, ok := strings.CutPrefix(kv, "PATH="); ok {
-			path = v
+			list = v
 		}
 	}
 	denied := false
-	for _, dir := range filepath.SplitList(path) {
-		if !filepath.IsAbs(dir) { // a relative entry would find what the repository planted
+	for _, dir := range strings.Split(list, ":") {
+		if !path.IsAbs(dir) { // a relative entry would find what the repository planted
 			continue
 		}
-		file := filepath.Join(dir, name)
+		file := path.Join(dir, name)
 		if fi, err := os.Stat(file); err == nil && fi.Mode().IsRegular() {
 			if fi.Mode()&0o111 != 0 {
 				return file, nil
@@ -335,10 +342,10 @@ func (w *warden) reap(done chan<- struct{}) {
 }
 
 // ending is the answer once all is quiet.
-func (w *warden) ending(start time.Time, limit string) ending {
+func (w *warden) ending(start time.Time, limit string) Ending {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	e := ending{
+	e := Ending{
 		Exit: w.status.ExitStatus(), Limit: limit, Wall: w.ended.Sub(start), User: w.total.user, Sys: w.total.sys,
 		MaxRSS: w.usage.Maxrss << 10,
 	}

@@ -1,4 +1,4 @@
-package sandbox
+package warden
 
 import (
 	"errors"
@@ -11,9 +11,6 @@ import (
 // Landlock is spoken to directly: the libraries restrict every thread of a process, and here one thread must be
 // restricted while its siblings go on watching over it. Rights are exact; a kernel that lacks one below the floor
 // is refused, never worked around. https://docs.kernel.org/userspace-api/landlock.html
-
-// abiFloor is the oldest Landlock that can confine: before it a command could empty any file it may open.
-const abiFloor = 3
 
 // Rights of Landlock by the interface version that brought them.
 const (
@@ -30,8 +27,8 @@ const (
 	scopes6 = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
 )
 
-// landlockABI is the interface version of this kernel.
-func landlockABI() (int, error) {
+// LandlockABI is the interface version of this kernel.
+func LandlockABI() (int, error) {
 	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	switch errno {
 	case 0:
@@ -60,16 +57,16 @@ func handled(abi int) unix.LandlockRulesetAttr {
 }
 
 // rights translates a grant. No grant makes devices, and none allows ioctl on a device but on the few nodes of /dev.
-func rights(do access, dir bool) uint64 {
+func rights(do Access, dir bool) uint64 {
 	var r uint64
 	switch do {
-	case readOnly:
+	case ReadOnly:
 		r = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
-	case readRun:
+	case ReadRun:
 		r = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR | unix.LANDLOCK_ACCESS_FS_EXECUTE
-	case readWrite:
+	case ReadWrite:
 		r = fsRights3 &^ (unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK)
-	case device:
+	case Device:
 		r = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	}
 	if !dir {
@@ -81,7 +78,7 @@ func rights(do access, dir bool) uint64 {
 
 // landlockThread confines the calling thread, and what it starts, to the grants. The thread must be locked and have
 // no_new_privs.
-func landlockThread(abi int, grants []grant) error {
+func landlockThread(abi int, grants []Grant) error {
 	attr := handled(abi)
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
 	if errno != 0 {
@@ -99,7 +96,7 @@ func landlockThread(abi int, grants []grant) error {
 	return nil
 }
 
-func addGrant(ruleset int, handled uint64, g grant) error {
+func addGrant(ruleset int, handled uint64, g Grant) error {
 	fd, err := unix.Open(g.Path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err

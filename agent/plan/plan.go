@@ -50,8 +50,9 @@ type Check struct {
 
 // Set is the checks of one tree.
 type Set struct {
-	Checks      []Check `json:"checks"`
-	Fingerprint string  `json:"fingerprint"` // sha256 hex over commands and the blobs of the scripts they name
+	Checks      []Check  `json:"checks"`
+	Setup       []string `json:"setup,omitempty"` // run before the checks, in the order given; only where the operator lets setup commands be run
+	Fingerprint string   `json:"fingerprint"`     // sha256 hex over commands and the blobs of the scripts they name
 }
 
 // AllScripts are the files of the tree that the checks execute.
@@ -106,18 +107,23 @@ func (n *NoCheck) Error() string { return n.Why }
 // likeliest first (see conventions). The error is a *NoCheck when there is none, a *FileError when the
 // configuration is wrong.
 func Find(tree fs.FS) (Set, error) {
-	b, err := readFile(tree, FileName, maxFile+1)
-	if errors.Is(err, fs.ErrNotExist) {
-		return FindWith(File{}, tree)
-	}
-	if err != nil {
-		return Set{}, fmt.Errorf("read %s: %w", FileName, err)
-	}
-	f, err := ParseFile(b)
+	f, err := ReadFile(tree)
 	if err != nil {
 		return Set{}, err
 	}
 	return FindWith(f, tree)
+}
+
+// ReadFile is a tree's own configuration, the zero File if it has none. The error is a *FileError when it is wrong.
+func ReadFile(tree fs.FS) (File, error) {
+	b, err := readFile(tree, FileName, maxFile+1)
+	if errors.Is(err, fs.ErrNotExist) {
+		return File{}, nil
+	}
+	if err != nil {
+		return File{}, fmt.Errorf("read %s: %w", FileName, err)
+	}
+	return ParseFile(b)
 }
 
 // FindWith is Find with a configuration that was read elsewhere, as from the default branch: whatever the tree's own
@@ -177,7 +183,7 @@ func newSet(tree fs.FS, checks []Check) (Set, error) {
 		checks[i] = checks[i].In(tree, checks[i].Dir)
 	}
 	f, err := Fingerprint(tree, checks)
-	return Set{checks, f}, err
+	return Set{Checks: checks, Fingerprint: f}, err
 }
 
 // In is the check as it is when it runs in a folder of the tree.
@@ -189,8 +195,9 @@ func (c Check) In(tree fs.FS, dir string) Check {
 }
 
 // Fingerprint pins checks as they stand in tree: sha256 over the checks in canonical JSON, in the order of their ids,
-// and the git blob ids of the scripts they name. A script that is gone is pinned as gone.
-func Fingerprint(tree fs.FS, checks []Check) (string, error) {
+// the git blob ids of the scripts they name, and the commands that are run before them, if there are any. A script that is
+// gone is pinned as gone.
+func Fingerprint(tree fs.FS, checks []Check, setup ...string) (string, error) {
 	sorted := slices.Clone(checks)
 	slices.SortStableFunc(sorted, func(a, b Check) int { return strings.Compare(a.ID, b.ID) })
 	blobs := map[string]string{}
@@ -208,7 +215,8 @@ func Fingerprint(tree fs.FS, checks []Check) (string, error) {
 	b, err := json.Marshal(struct { // encoding/json sorts the keys of maps and keeps the order of fields
 		Checks []Check           `json:"checks"`
 		Blobs  map[string]string `json:"blobs"`
-	}{sorted, blobs})
+		Setup  []string          `json:"setup,omitempty"`
+	}{sorted, blobs, setup})
 	if err != nil {
 		return "", err
 	}

@@ -148,10 +148,14 @@ func (n *Needs) addFamily(f family, path []string, home string) {
 	}
 }
 
-// names reports whether a check's command has the word.
+// names reports whether the command of a check or of the setup has the word.
 func (s Set) names(tool string) bool {
-	return slices.ContainsFunc(s.Checks, func(c Check) bool {
-		return slices.ContainsFunc(commands(c.Run), func(words []string) bool {
+	runs := slices.Clone(s.Setup)
+	for _, c := range s.Checks {
+		runs = append(runs, c.Run)
+	}
+	return slices.ContainsFunc(runs, func(run string) bool {
+		return slices.ContainsFunc(commands(run), func(words []string) bool {
 			return slices.ContainsFunc(words, func(w string) bool { return filepath.Base(w) == tool })
 		})
 	})

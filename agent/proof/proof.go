@@ -50,6 +50,7 @@ type Policy struct {
 	Patch       patch.Policy
 	Risk        patch.Class       // the highest class admitted
 	Links       map[string]string // submodules of the root, path to commit
+	Setup       []string          // commands that were to be run before the checks; none if empty
 }
 
 // MaxRisk is the highest class that any proof may have: tests, the oracle and CI are never touched.
@@ -98,6 +99,9 @@ func Admit(evidence, root fs.FS, policy Policy) (*Proof, error) {
 		return nil, refuse("risk", "the change is of class %s, the highest allowed is %s", c, policy.Risk)
 	}
 	if err := sameTree(root, change, receipt, policy); err != nil {
+		return nil, err
+	}
+	if err := sameSetup(root, change, receipt, policy); err != nil {
 		return nil, err
 	}
 	b, err := fs.ReadFile(evidence, ReceiptFile)
@@ -236,7 +240,13 @@ func recordedRuns(evidence fs.FS, receipt Receipt) ([]Recorded, error) {
 // Recompute derives the rungs from recorded runs. The error is a *Refusal when one that is never left out fails.
 func Recompute(receipt Receipt, runs []Recorded) ([]Rung, error) {
 	var see, confirm, revert []Recorded
+	if err := receipt.setUp(runs); err != nil {
+		return nil, err
+	}
 	for _, r := range runs {
+		if r.Phase == SetupPhase {
+			continue
+		}
 		if r.Command != receipt.Command || r.Dir != receipt.Dir || r.Tier != receipt.Tier {
 			return nil, refuse("evidence_tampered", "run %s-%d is of another command, folder or sandbox than the receipt's", r.Phase, r.N)
 		}

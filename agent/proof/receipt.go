@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -73,7 +74,8 @@ type Receipt struct {
 	Tier        string            `json:"sandbox"`
 	Gaps        []string          `json:"sandbox_gaps"`
 	Tools       map[string]string `json:"tools"`
-	By          string            `json:"by"` // mechanic, or the model's name and id
+	Setup       *Setup            `json:"setup,omitempty"` // what lay in every tree besides its own files; nothing if nil
+	By          string            `json:"by"`              // mechanic, or the model's name and id
 	Risk        string            `json:"risk"`
 	Made        time.Time         `json:"made"`
 	Evidence    map[string]string `json:"evidence"` // path below the evidence directory -> sha256 of its bytes
@@ -91,6 +93,8 @@ type RunRecord struct {
 	Cache      string   `json:"cache"` // see, confirm, or base for the toolchain base alone
 	Module     string   `json:"module,omitempty"`
 	Tier       string   `json:"sandbox"`
+	Setup      string   `json:"setup,omitempty"` // layer that was laid under the tree, see Setup
+	At         string   `json:"at,omitempty"`    // where the command saw Place, if elsewhere
 	Exit       int      `json:"exit"`
 	Signal     string   `json:"signal,omitempty"`
 	Limit      string   `json:"limit,omitempty"`
@@ -130,7 +134,7 @@ func ReadRun(evidence fs.FS, folder string) (Recorded, error) {
 		return r, err
 	}
 	r.Report = report.Read(report.Run{
-		Command: r.Command, Dir: r.Place, Subdir: r.Dir, Module: r.Module, Stdout: stdout, Stderr: stderr,
+		Command: r.Command, Dir: cmp.Or(r.At, r.Place), Subdir: r.Dir, Module: r.Module, Stdout: stdout, Stderr: stderr,
 		Exit: r.Exit, Signal: r.Signal, Limit: r.Limit, Truncated: r.Truncated, Refused: r.Refused,
 		Duration: time.Duration(r.Seconds * float64(time.Second)),
 	})

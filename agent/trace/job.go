@@ -27,6 +27,7 @@ type Job struct {
 	Check    string            `json:"check"`    // id of the red one
 	Needs    json.RawMessage   `json:"needs"`    // plan.Needs
 	Sandbox  SandboxChoice     `json:"sandbox"`
+	Setup    *SetupChoice      `json:"setup,omitempty"` // the operator lets setup commands be run; none are if it is missing
 	Models   []ModelChoice     `json:"models,omitempty"`
 	Tiers    []string          `json:"tiers"` // of mechanic, small, big, in order
 	Limits   Limits            `json:"limits"`
@@ -51,6 +52,12 @@ type Trees struct {
 type SandboxChoice struct {
 	Tier  string   `json:"tier,omitempty"`  // strongest that works if empty
 	Allow []string `json:"allow,omitempty"` // weaker tiers allowed by name
+}
+
+// SetupChoice is the operator's word on setup commands.
+type SetupChoice struct {
+	Domain     string            `json:"domain,omitempty"`     // whose prepared bases may be shared: one repository's one target; nothing is shared if empty
+	Registries map[string]string `json:"registries,omitempty"` // upstream by ecosystem: go, npm, pypi, crates; the official one where missing
 }
 
 // ModelChoice is one model of the operator's.

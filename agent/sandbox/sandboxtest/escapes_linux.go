@@ -20,6 +20,7 @@ import (
 func test(t *testing.T, box *sandbox.Sandbox) {
 	w := newWorld(t, box)
 	if box.Tier() != sandbox.Unconfined {
+		t.Run("gaps", w.testGaps)
 		t.Run("escapes", w.testEscapes)
 		t.Run("room", w.testRoom)
 		t.Run("left behind", w.testLeft)
@@ -223,6 +224,18 @@ func (w *world) kernel() []escape {
 		{ID: "E36", Name: "queue by number", Args: []string{"msgsnd", strconv.Itoa(w.msgID)}},
 		{ID: "E36", Name: "queue by name", Args: []string{"mq_open", w.name}},
 		{ID: "E36", Name: "remove a queue", Args: []string{"mq_unlink", w.name + "-doomed"}},
+	}
+}
+
+// testGaps: every gap that a row names is shown by an attempt of that row.
+func (w *world) testGaps(t *testing.T) {
+	all := slices.Concat(w.escapes(), roomEscapes(0))
+	for _, r := range rows {
+		for _, g := range r.Gaps[w.box.Tier()] {
+			if !slices.ContainsFunc(all, func(e escape) bool { return e.ID == r.ID && e.Gap == g }) {
+				t.Errorf("%s: nothing shows %q", r.ID, g)
+			}
+		}
 	}
 }
 

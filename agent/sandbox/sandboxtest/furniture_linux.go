@@ -70,6 +70,12 @@ func hideFolders() error {
 	if err := configure(conf, "nameserver "+nameFour+"\noptions timeout:1 attempts:1\n"); err != nil {
 		return err
 	}
+	for _, dir := range []string{"/var/spool", "/etc/cron.d"} { // a machine may lack them
+		_ = unix.Mount("tmpfs", dir, "tmpfs", 0, "")
+	}
+	for _, dir := range []string{"/var/spool/cron/crontabs", "/var/spool/cron/atjobs", "/run/systemd/system"} {
+		_ = os.MkdirAll(dir, 0o755)
+	}
 	return unix.Mount("tmpfs", "/tmp", "tmpfs", 0, "mode=1777")
 }
 

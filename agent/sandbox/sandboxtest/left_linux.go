@@ -22,6 +22,7 @@ func (w *world) testLeft(t *testing.T) {
 	w.tally.run(t, "E24 E25", "a hostile tree", w.testPlanted)
 	w.tally.run(t, "E33", "forged ending", w.testForged)
 	w.tally.run(t, "E38", "options", w.testOptions)
+	w.testKernels(t)
 	w.tally.run(t, "E38", "hostile paths", w.testPaths)
 	w.tally.run(t, "E27", "open and osascript", func(t *testing.T) {
 		w.tally.refuse(t, "E27", "macOS has these, and this is Linux")

@@ -92,6 +92,7 @@ var attempts = map[string]probe{
 	"hog":      func(a []string) error { return hog(number(a[0])) },
 	"fill":     func(a []string) error { return fill(a[0], number(a[1])) },
 	"run":      func(a []string) error { return run(a) },
+	"kernel":   func(a []string) error { return onKernel(number(a[0])) },
 	"room":     func(a []string) error { return roomMain(sandbox.Tier(a[0])) },
 	"environ":  func([]string) error { fmt.Println(strings.Join(os.Environ(), "\n")); return nil },
 }

@@ -188,6 +188,10 @@ func roomEscapes(sibling int) []escape {
 		{ID: "E08", Name: "/dev/udp", Args: []string{"bash", "/dev/udp/" + farFour + "/443"}},
 		{ID: "E08", Name: "ping", Args: []string{"ping", farFour}},
 		{ID: "E08", Name: "raw IPv6", Args: []string{"socket", "raw6"}},
+		{ID: "E26", Name: "table of cron", Args: []string{"write", "/var/spool/cron/crontabs/planted"}},
+		{ID: "E26", Name: "table of cron, the system's", Args: []string{"write", "/etc/cron.d/planted"}},
+		{ID: "E26", Name: "job of at", Args: []string{"write", "/var/spool/cron/atjobs/planted"}},
+		{ID: "E26", Name: "unit of systemd", Args: []string{"write", "/run/systemd/system/planted.service"}},
 		{ID: "E12", Name: "signal a sibling run", Args: []string{"signal", strconv.Itoa(sibling)}, Gap: gapSignal},
 		{ID: "E29", Name: "controlling terminal", Args: []string{"open", "/dev/tty", "write"}},
 		{ID: "E39", Name: "umask", Args: []string{"umask"}},
@@ -282,6 +286,7 @@ func tryRoom(tier sandbox.Tier) (rep roomReport, err error) {
 		rep.Ends = append(rep.Ends, outcome{e, outside[i], inside[i]})
 	}
 	rep.Checks = append(rep.Checks, nothingPlantedRan())
+	rep.Checks = append(rep.Checks, badFolders(options)...)
 	rep.Checks = append(rep.Checks, lyingBackends(options)...)
 	return rep, nil
 }
@@ -370,51 +375,4 @@ func nothingPlantedRan() check {
 		c.Lacks = fmt.Sprintf("the planted program does not run outside either: %v", err)
 	}
 	return c
-}
-
-// edited is a launcher that adds something after an argument and is honest otherwise.
-func edited(after, more string) string {
-	return "#!/bin/sh\nn=$#\nwhile [ $n -gt 0 ]; do a=$1; shift; n=$((n-1)); set -- \"$@\" \"$a\"; if [ \"$a\" = " + after + " ]; then set -- \"$@\" " + more +
-		"; fi; done\nexec " + roomDir + "/bwrap \"$@\"\n"
-}
-
-// lyingBackends puts something else in the launcher's place: what is no program must not be taken for one, and one that
-// confines less than it was told must be found out.
-func lyingBackends(options sandbox.Options) (checks []check) {
-	if options.Tier != sandbox.Bubblewrap {
-		return nil
-	}
-	for _, lie := range []struct{ name, text, want string }{
-		{"backend is gone", "", "bwrap is not installed"},
-		{"backend does nothing", "#!/bin/sh\nexit 0\n", "died without an answer"},
-		{"backend dies", "#!/bin/sh\nkill -9 $$\n", "died without an answer"},
-		{"backend says that all went well", "#!/bin/sh\necho '{\"Exit\":0}' >&4\n", "it did not answer"},
-		{"backend runs the shim as it is", "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done; shift 2\nexec " + roomDir + "/exe \"$@\"\n", "not process 1"},
-		{"backend shares the network", edited("--unshare-all", "--share-net"), "a listener of the machine could be reached"},
-		{"backend shows the machine", edited("--new-session", "--bind "+roomDir+" "+roomDir), "a write outside was not denied"},
-	} {
-		c := check{ID: "E38", Name: lie.name}
-		if err := instead("/usr/bin/bwrap", lie.text); err != nil {
-			c.Lacks = err.Error()
-		} else if box, err := sandbox.Open(options); err == nil {
-			c.Wrong = fmt.Sprintf("it was taken for a sandbox of tier %s", box.Tier())
-		} else if !strings.Contains(err.Error(), lie.want) {
-			c.Wrong = fmt.Sprintf("error %q, want one that says %q", err, lie.want)
-		}
-		_ = unix.Unmount("/usr/bin/bwrap", unix.MNT_DETACH)
-		checks = append(checks, c)
-	}
-	return checks
-}
-
-// instead puts a program in the place of another, "" a device that is none.
-func instead(path, text string) error {
-	from := "/dev/null"
-	if text != "" {
-		from = roomDir + "/lie"
-		if err := os.WriteFile(from, []byte(text), 0o755); err != nil {
-			return err
-		}
-	}
-	return unix.Mount(from, path, "", unix.MS_BIND, "")
 }

@@ -37,7 +37,7 @@ func (s *Sandbox) open(shim []string) (err error) {
 		s.gaps = []string{
 			"Commands are not confined: they may read and write what this user may, and reach the network.",
 			"Only time, output, processes, memory and written bytes are bounded, by a watchdog that looks about twenty times a second.",
-			strayGap,
+			strayGap, "Such a process outlives the run.",
 		}
 	case Bubblewrap, Landlock:
 		return errors.New("not available on darwin")
@@ -69,7 +69,7 @@ func resolveShim(shim []string) ([]string, error) {
 	return append([]string{firm(exe)}, shim[1:]...), nil
 }
 
-const strayGap = "A process that leaves its family before it is ever seen is not counted against the limits; outside of the seatbelt tier it may outlive the run."
+const strayGap = "A process that leaves its family before it is ever seen and works outside of the run's folders is not counted against the limits."
 
 // seatbeltGaps are what Seatbelt does not do, for people.
 func seatbeltGaps(closed []int) []string {
@@ -86,7 +86,7 @@ func seatbeltGaps(closed []int) []string {
 		"There is no network of its own: servers of this machine that listen on 127.0.0.1 or ::1 can be reached, and may lead further" + but + ".",
 		"A command can listen on 127.0.0.1 and ::1 alone, where everybody on this machine reaches it: 0.0.0.0, :: and IPv4 within IPv6 are refused.",
 		strayGap,
-		"A command that kills the process that keeps it, and the warden outside is killed in the same moment, leaves what it started.",
+		"Such a process is ended with the run all the same, unless the command kills the process of ours that keeps it; then it outlives the run, confined.",
 		"Nothing tells what was refused: macOS writes that into its own log.",
 		"Names of semaphores and shared memory that Python makes (/mp-, /psm_) are the whole machine's.",
 		"/tmp is closed: temporary files go to TMPDIR. In a tree no .git, start file of a shell, editor's task or git hook can be written.",

@@ -50,9 +50,13 @@ func (s *Sandbox) plan(c Command, tmp string) (macOrder, error) {
 	if err != nil {
 		return macOrder{}, fmt.Errorf("working directory: %w", err)
 	}
+	watch, _, err := realPaths(append([]string{tmp}, c.Write...))
+	if err != nil {
+		return macOrder{}, err
+	}
 	o := macOrder{order: order{
 		Tier: s.tier, Argv: c.Argv, Dir: dir, Env: c.env(tmp), Network: c.Network, Wall: c.Wall, Memory: c.Memory, Pids: c.Pids, Disk: c.Disk,
-		Watch: append([]string{tmp}, c.Write...),
+		Watch: watch,
 	}}
 	keeper := append(slices.Clone(s.shim), keeperMarker, shimMarker)
 	if s.tier != Seatbelt {
@@ -76,32 +80,35 @@ func (s *Sandbox) profile(c Command, tmp string) (profile, error) {
 	b := seatbelt{Shim: s.shim[0], Home: operatorHome(), Network: c.Network, Closed: slices.Concat(s.closed, c.DenyPorts)}
 	slices.Sort(b.Closed)
 	b.Closed = slices.Compact(b.Closed)
-	real := func(paths []string) (out []string, err error) {
-		for _, p := range paths {
-			r, err := filepath.EvalSymlinks(p)
-			if err != nil {
-				return nil, fmt.Errorf("path to give: %w", err)
-			}
-			if r = firm(r); r != p {
-				b.Links = append(b.Links, p)
-			}
-			out = append(out, r)
-		}
-		return out, nil
-	}
-	var err error
-	if b.Read, err = real(append(developerTools(), c.Read...)); err != nil {
-		return profile{}, err
-	}
-	if b.Write, err = real(c.Write); err != nil {
-		return profile{}, err
-	}
-	tmps, err := real([]string{tmp})
+	tmps, _, err := realPaths([]string{tmp})
 	if err != nil {
 		return profile{}, err
 	}
 	b.Tmp = tmps[0]
+	var readLinks, writeLinks []string
+	if b.Read, readLinks, err = realPaths(append(developerTools(), c.Read...)); err != nil {
+		return profile{}, err
+	}
+	if b.Write, writeLinks, err = realPaths(c.Write); err != nil {
+		return profile{}, err
+	}
+	b.Links = append(readLinks, writeLinks...)
 	return b.compile()
+}
+
+// realPaths are what paths lead to, as Seatbelt sees them, and those that were other names for it.
+func realPaths(paths []string) (out, links []string, err error) {
+	for _, p := range paths {
+		r, err := filepath.EvalSymlinks(p)
+		if err != nil {
+			return nil, nil, fmt.Errorf("path to give: %w", err)
+		}
+		if r = firm(r); r != p {
+			links = append(links, p)
+		}
+		out = append(out, r)
+	}
+	return out, links, nil
 }
 
 // forward listens where the command will look for its ports: its loopback is the machine's. Others on this machine reach them too.

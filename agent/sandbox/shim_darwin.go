@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -61,6 +62,7 @@ func shim() int {
 type warden struct {
 	order  macOrder
 	keeper int           // its pid
+	born   uint64        // its number: who was born before has a lower one
 	hold   *os.File      // closing it tells the keeper to kill everything
 	words  chan word     // closed when the keeper says no more
 	kill   chan string   // reasons to end the command: a limit's name, or "" when the caller wants no more
@@ -176,6 +178,7 @@ func (w *warden) start() error {
 		return fmt.Errorf("start %s: %w", w.order.Launch[0], err)
 	}
 	id, maker := numbers(w.keeper)
+	w.born = id
 	w.kin = newKin(relative{pid: w.keeper, parent: os.Getpid(), group: w.keeper, id: id, maker: maker})
 	w.hold = orderW
 	go func() { // one that died does not read it: its silence tells
@@ -263,7 +266,8 @@ func statusText(st syscall.WaitStatus) string {
 	return "exit status " + strconv.Itoa(st.ExitStatus())
 }
 
-// alive are the command's processes of this moment, without the keeper.
+// alive are the command's processes of this moment, without the keeper. An orphan that was born during the run and works in one
+// of its folders is taken for one: its makers were gone before anybody saw them.
 func (w *warden) alive() (map[int]relative, error) {
 	list, err := table()
 	if err != nil {
@@ -272,6 +276,15 @@ func (w *warden) alive() (map[int]relative, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	in := w.kin.grow(list)
+	for _, p := range list {
+		if _, known := in[p.pid]; known || p.parent != 1 || p.id <= w.born {
+			continue
+		}
+		if at := folder(p.pid); slices.ContainsFunc(w.order.Watch, func(d string) bool { return within(d, at) }) {
+			w.kin.add(p)
+			in[p.pid] = p
+		}
+	}
 	delete(in, w.keeper)
 	return in, nil
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -19,6 +20,9 @@ const (
 	callPidInfo  = 2 // PROC_INFO_CALL_PIDINFO
 	callPidUsage = 9 // PROC_INFO_CALL_PIDRUSAGE
 
+	folderInfo     = 9       // PROC_PIDVNODEPATHINFO
+	folderInfoSize = 2352    // of struct proc_vnodepathinfo
+	folderAt       = 152     // vip_path of the working directory in it, 1024 bytes
 	uniqueInfo     = 17      // PROC_PIDUNIQIDENTIFIERINFO
 	uniqueInfoSize = 56      // of struct proc_uniqidentifierinfo
 	idAt, makerAt  = 16, 24  // p_uniqueid and p_puniqueid in it
@@ -43,6 +47,16 @@ func numbers(pid int) (id, maker uint64) {
 		return 0, 0
 	}
 	return binary.LittleEndian.Uint64(buf[idAt:]), binary.LittleEndian.Uint64(buf[makerAt:])
+}
+
+// folder is the working directory of a process, "" when it is gone.
+func folder(pid int) string {
+	buf := make([]byte, folderInfoSize)
+	if n, err := procInfo(callPidInfo, pid, folderInfo, buf, len(buf)); err != nil || n != len(buf) {
+		return ""
+	}
+	path, _, _ := bytes.Cut(buf[folderAt:folderAt+1024], []byte{0})
+	return string(path)
 }
 
 // footprint is the memory that a process is charged with, compressed and swapped pages included, shared ones once.
@@ -88,6 +102,10 @@ func seesItself() error {
 	}
 	if n, err := footprint(os.Getpid()); err != nil || n < 1<<20 || n > 1<<40 {
 		return fmt.Errorf("the kernel counts %d bytes for this process (%v)", n, err)
+	}
+	here, err := unix.Getwd()
+	if err != nil || folder(os.Getpid()) != here && firm(folder(os.Getpid())) != firm(here) {
+		return fmt.Errorf("the kernel says that this process works in %s, and it does in %s (%v)", folder(os.Getpid()), here, err)
 	}
 	list, err := table()
 	if err != nil {

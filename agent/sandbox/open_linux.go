@@ -46,6 +46,8 @@ func (s *Sandbox) open(shim []string) (err error) {
 		s.gaps = []string{
 			"Commands are not confined: they may read and write what this user may, and reach the network.",
 		}
+	case Seatbelt:
+		return fmt.Errorf("not available on linux")
 	default:
 		return fmt.Errorf("no such tier: %q", s.tier)
 	}

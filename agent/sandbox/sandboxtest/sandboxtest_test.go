@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 // TestTiers holds every tier to its promise. A machine that lacks a tier's backend says so; a backend that is there
 // and does not work fails.
 func TestTiers(t *testing.T) {
-	for _, tier := range []sandbox.Tier{sandbox.Bubblewrap, sandbox.Landlock, sandbox.Unconfined} {
+	for _, tier := range []sandbox.Tier{sandbox.Bubblewrap, sandbox.Landlock, sandbox.Seatbelt, sandbox.Unconfined} {
 		t.Run(string(tier), func(t *testing.T) {
 			sandboxtest.Test(t, func() *sandbox.Sandbox {
 				box, err := sandbox.Open(sandbox.Options{Tier: tier, Allow: []sandbox.Tier{sandbox.Unconfined}})

@@ -12,6 +12,7 @@ import (
 	"github.com/redraft-dev/redraft/agent/model"
 	"github.com/redraft-dev/redraft/agent/plan"
 	"github.com/redraft-dev/redraft/agent/sandbox"
+	"github.com/redraft-dev/redraft/agent/trace"
 	"github.com/redraft-dev/redraft/worktree"
 )
 
@@ -146,8 +147,12 @@ func tryWorktree(ctx context.Context, git *worktree.Git, dir string) error {
 }
 
 func (a *app) seeSandbox() diagnosis {
-	d := diagnosis{What: "sandbox", Need: true, Next: "On Linux install bubblewrap, or use a kernel with Landlock (6.2 or later)."}
-	box, err := sandbox.Open(sandbox.Options{Tier: sandbox.Tier(a.config.Sandbox.Tier)})
+	d := diagnosis{What: "sandbox", Need: true, Next: "On Linux install bubblewrap, or use a kernel with Landlock (6.2 or later); on macOS run this outside of any other sandbox."}
+	var models []trace.ModelChoice
+	for _, m := range a.config.Models {
+		models = append(models, trace.ModelChoice{BaseURL: m.BaseURL})
+	}
+	box, err := sandbox.Open(sandbox.Options{Tier: sandbox.Tier(a.config.Sandbox.Tier), DenyPorts: modelPorts(models)})
 	if err != nil {
 		d.Seen = err.Error()
 		return d

@@ -45,7 +45,7 @@ func (f *fixFlags) add(cmd *cobra.Command) {
 	fs.IntVar(&f.turns, "turns", 0, "how often each model is asked (6 if zero)")
 	fs.IntVar(&f.minutes, "minutes", 0, "how long the job may take (30 if zero)")
 	fs.StringVar(&f.evidence, "evidence", "", "folder for the evidence (one in the user's state folder if empty; never inside the repository)")
-	fs.StringVar(&f.sandbox, "sandbox", "", "sandbox tier: bubblewrap, landlock, or none to run unconfined at your own risk (the strongest that works if empty)")
+	fs.StringVar(&f.sandbox, "sandbox", "", "sandbox tier: bubblewrap, landlock, seatbelt, or none to run unconfined at your own risk (the strongest that works if empty)")
 	fs.DurationVar(&f.timeout, "timeout", 0, "how long one run of the check may take, as in 90s (10m if zero)")
 	fs.Int64Var(&f.seed, "job-seed", 1, "seed of sampling and of test orders")
 }
@@ -136,9 +136,9 @@ func (a *app) begin(ctx context.Context, dir string, f fixFlags) (*setting, erro
 	if f.turns < 0 || f.minutes < 0 || f.timeout < 0 {
 		return nil, usage("--turns and --minutes take whole numbers from 1, --timeout a time such as 90s")
 	}
-	known := []sandbox.Tier{"", sandbox.Bubblewrap, sandbox.Landlock, sandbox.Unconfined}
+	known := []sandbox.Tier{"", sandbox.Bubblewrap, sandbox.Landlock, sandbox.Seatbelt, sandbox.Unconfined}
 	if !slices.Contains(known, sandbox.Tier(f.sandbox)) {
-		return nil, usage("--sandbox %s is none of bubblewrap, landlock, none", f.sandbox)
+		return nil, usage("--sandbox %s is none of bubblewrap, landlock, seatbelt, none", f.sandbox)
 	}
 	if f.check != "" && strings.TrimSpace(f.check) == "" {
 		return nil, usage("--check is blank")
@@ -284,7 +284,7 @@ func (s *setting) job(a *app, f fixFlags, trigger string, onEvent func(trace.Eve
 	}
 	j := job.Job{
 		Mirror: s.mirror, Exe: []string{exe}, Command: s.command, Dir: s.repo.Prefix, Timeout: f.timeout, Getenv: a.getenv, Outside: []string{s.repo.Dir}, Evidence: s.evidence, State: s.state,
-		Sandboxes: []string{string(sandbox.Bubblewrap), string(sandbox.Landlock)}, Cleaner: a.clean, OnEvent: onEvent,
+		Sandboxes: []string{string(sandbox.Bubblewrap), string(sandbox.Landlock), string(sandbox.Seatbelt)}, Cleaner: a.clean, OnEvent: onEvent,
 		End: job.Branch{Mirror: s.mirror, Repo: s.repo.Dir, Clean: a.clean},
 		Spec: trace.Job{
 			ID: s.id, Key: s.repo.Dir + "#" + s.command, Repo: filepath.Base(s.repo.Dir), Target: "working copy", Trigger: trigger,

@@ -200,7 +200,7 @@ func (a *app) explainCmd() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&f.check, "check", "", "the command that is red (found in the repository if empty)")
-	cmd.Flags().StringVar(&f.sandbox, "sandbox", "", "sandbox tier: bubblewrap, landlock or none")
+	cmd.Flags().StringVar(&f.sandbox, "sandbox", "", "sandbox tier: bubblewrap, landlock, seatbelt or none")
 	cmd.Flags().StringVar(&f.evidence, "evidence", "", "folder for the evidence")
 	return cmd
 }

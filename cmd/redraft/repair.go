@@ -121,7 +121,7 @@ func (a *app) assemble(ctx context.Context, j trace.Job, rec *trace.Recorder) (a
 	if i < 0 {
 		return nil, nil, fmt.Errorf("read the job: there is no check %q in it", j.Check)
 	}
-	box, err := openBox(j.Sandbox, j.Scratch)
+	box, err := openBox(j)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -190,9 +190,9 @@ func seesMerge(ag *agent.Agent, o *oracle.Oracle, j trace.Job) (func() error, er
 }
 
 // openBox opens the sandbox that the operator chose, or the strongest that works.
-func openBox(c trace.SandboxChoice, tmp string) (*sandbox.Sandbox, error) {
-	opt := sandbox.Options{Tier: sandbox.Tier(c.Tier), TmpDir: tmp}
-	for _, t := range c.Allow {
+func openBox(j trace.Job) (*sandbox.Sandbox, error) {
+	opt := sandbox.Options{Tier: sandbox.Tier(j.Sandbox.Tier), TmpDir: j.Scratch, DenyPorts: modelPorts(j.Models)}
+	for _, t := range j.Sandbox.Allow {
 		opt.Allow = append(opt.Allow, sandbox.Tier(t))
 	}
 	return sandbox.Open(opt)

@@ -279,7 +279,7 @@ func (a *app) repairOptions(o serverOptions) bot.Repair {
 	}
 	return bot.Repair{
 		Exe: []string{exe}, Getenv: a.getenv, State: o.bases, Models: o.models, Detect: detect, Named: a.named, Tiers: o.tiers, Sandbox: o.sandbox, Seed: o.seed,
-		Sandboxes: append([]string{string(sandbox.Bubblewrap), string(sandbox.Landlock)}, o.sandbox.Allow...),
+		Sandboxes: append([]string{string(sandbox.Bubblewrap), string(sandbox.Landlock), string(sandbox.Seatbelt)}, o.sandbox.Allow...),
 	}
 }
 

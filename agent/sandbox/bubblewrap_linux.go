@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/redraft-dev/redraft/agent/sandbox/warden"
 )
@@ -74,6 +75,27 @@ func systemBind(dir string) []string {
 		}
 	}
 	return []string{"--ro-bind", dir, dir}
+}
+
+// meanings are what the launcher's words say about this machine.
+var meanings = []struct{ words, means string }{
+	{"Unknown option", "this bwrap is too old: 0.7.0 or newer is needed"},
+	{"setuid mode", "this bwrap is setuid root, which allows less than is needed: take one without that bit where user namespaces work"},
+	{"namespace", "this user may not make user namespaces: see the settings kernel.unprivileged_userns_clone, user.max_user_namespaces and " +
+		"kernel.apparmor_restrict_unprivileged_userns, and what a container's runtime refuses"},
+	{"uid map", "this user may not make user namespaces: see the setting kernel.apparmor_restrict_unprivileged_userns"},
+	{"RTM_NEWADDR", "a network of its own cannot be set up: see the setting kernel.apparmor_restrict_unprivileged_userns"},
+}
+
+// meaning adds to an error what it means, where the launcher's own words tell.
+func meaning(err error) error {
+	_, said, ok := strings.Cut(err.Error(), "bwrap: ")
+	for _, m := range meanings {
+		if ok && strings.Contains(said, m.words) {
+			return fmt.Errorf("%s (%w)", m.means, err)
+		}
+	}
+	return err
 }
 
 // findBubblewrap is the absolute path of the launcher. Only folders that the system owns are searched: what lies on

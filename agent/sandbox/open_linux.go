@@ -52,7 +52,7 @@ func (s *Sandbox) open(shim []string) (err error) {
 		return fmt.Errorf("no such tier: %q", s.tier)
 	}
 	if err := s.prove(); err != nil {
-		return err
+		return meaning(err)
 	}
 	s.control()
 	s.gaps = append([]string{s.controls.gap()}, s.gaps...)

@@ -87,7 +87,7 @@ func seatbeltGaps(closed []int) []string {
 		"A command can listen on 127.0.0.1 and ::1 alone, where everybody on this machine reaches it: 0.0.0.0, :: and IPv4 within IPv6 are refused.",
 		strayGap,
 		"Such a process is ended with the run all the same, unless the command kills the process of ours that keeps it; then it outlives the run, confined.",
-		"Nothing tells what was refused: macOS writes that into its own log.",
+		"What was refused is not told here, and no address that was tried: macOS writes that into its own log.",
 		"Names of semaphores and shared memory that Python makes (/mp-, /psm_) are the whole machine's.",
 		"/tmp is closed: temporary files go to TMPDIR. In a tree no .git, start file of a shell, editor's task or git hook can be written.",
 		"A command cannot confine its own children: SwiftPM, Bazel and Nix need their flag against it.",

@@ -45,19 +45,16 @@ func (s *Sandbox) run(ctx context.Context, c Command) (res Result, err error) {
 }
 
 // plan is the order for the warden.
-func (s *Sandbox) plan(c Command, tmp string) (macOrder, error) {
+func (s *Sandbox) plan(c Command, tmp string) (order, error) {
 	dir, err := filepath.EvalSymlinks(c.Dir)
 	if err != nil {
-		return macOrder{}, fmt.Errorf("working directory: %w", err)
+		return order{}, fmt.Errorf("working directory: %w", err)
 	}
 	watch, _, err := realPaths(append([]string{tmp}, c.Write...))
 	if err != nil {
-		return macOrder{}, err
+		return order{}, err
 	}
-	o := macOrder{order: order{
-		Tier: s.tier, Argv: c.Argv, Dir: dir, Env: c.env(tmp), Network: c.Network, Wall: c.Wall, Memory: c.Memory, Pids: c.Pids, Disk: c.Disk,
-		Watch: watch,
-	}}
+	o := order{Argv: c.Argv, Dir: dir, Env: c.env(tmp), Wall: c.Wall, Memory: c.Memory, Pids: c.Pids, Disk: c.Disk, Watch: watch}
 	keeper := append(slices.Clone(s.shim), keeperMarker, shimMarker)
 	if s.tier != Seatbelt {
 		o.Launch = keeper
@@ -65,7 +62,7 @@ func (s *Sandbox) plan(c Command, tmp string) (macOrder, error) {
 	}
 	p, err := s.profile(c, tmp)
 	if err != nil {
-		return macOrder{}, err
+		return order{}, err
 	}
 	o.Sealed, o.Launch = true, []string{sandboxExec, "-p", p.text}
 	for _, kv := range p.params {
@@ -133,7 +130,7 @@ func forward(list []Forward) (closeAll func(), err error) {
 
 // launch is one run as the caller's process sees it.
 type launch struct {
-	order    macOrder
+	order    order
 	argv     []string
 	out, err capture
 
@@ -287,9 +284,13 @@ func (l *launch) result(answer []byte, state error) (Result, error) {
 	if e.NotFound != "" {
 		stderr = append(stderr, e.NotFound+"\n"...)
 	}
+	var refused []string
+	if note := nestedNote(l.order.Argv, stdout, stderr); note != "" && l.order.Sealed {
+		stderr, refused = append(stderr, note...), []string{"sandbox_apply"}
+	}
 	return Result{
 		Exit: e.Exit, Signal: e.Signal, Limit: e.Limit, Wall: e.Wall, User: e.User, Sys: e.Sys, MaxRSS: e.MaxRSS,
-		Stdout: stdout, Stderr: stderr, Truncated: cutOut || cutErr,
+		Stdout: stdout, Stderr: stderr, Truncated: cutOut || cutErr, Refused: refused,
 	}, nil
 }
 

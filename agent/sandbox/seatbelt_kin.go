@@ -13,7 +13,6 @@ type kin struct {
 type relative struct {
 	pid, parent, group int
 	id, maker          uint64 // numbers that are never used twice; 0 if they could not be read
-	stopped            bool
 }
 
 // newKin begins with one process.

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"path"
 	"slices"
 	"strings"
@@ -18,6 +19,22 @@ func Nested(command string) (hint string) {
 		}
 	}
 	return ""
+}
+
+// nestedNote is what to say of a run in which somebody was refused a sandbox of its own: the hint for its command where there is
+// one. What a command prints is not to be believed, and nothing but these words hangs on it.
+func nestedNote(argv []string, streams ...[]byte) string {
+	if !slices.ContainsFunc(streams, func(b []byte) bool { return bytes.Contains(b, []byte("sandbox_apply: Operation not permitted")) }) {
+		return ""
+	}
+	line := strings.Join(argv, " ")
+	if slices.Contains([]string{"sh", "bash", "zsh"}, path.Base(argv[0])) {
+		line = argv[len(argv)-1]
+	}
+	if hint := Nested(line); hint != "" {
+		return "redraft: " + hint + "\n"
+	}
+	return "redraft: a program was refused a sandbox of its own, which cannot be made inside of this one: tell it to go without\n"
 }
 
 // nesting is a program that confines its children.

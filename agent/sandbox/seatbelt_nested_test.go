@@ -21,6 +21,23 @@ func TestNested(t *testing.T) {
 	}
 }
 
+func TestNestedNote(t *testing.T) {
+	const refused = "x\nsandbox-exec: sandbox_apply: Operation not permitted\n"
+	for _, tt := range []struct {
+		argv     []string
+		out, err string
+		want     string
+	}{
+		{[]string{"sh", "-e", "-c", "swift test"}, "", refused, "--disable-sandbox"}, {[]string{"bazel", "test", "//..."}, refused, "", "--spawn_strategy=local"},
+		{[]string{"sh", "-e", "-c", "make"}, "", refused, "go without"}, {[]string{"sh", "-e", "-c", "swift test"}, "1 failed", "", ""},
+	} {
+		got := nestedNote(tt.argv, []byte(tt.out), []byte(tt.err))
+		if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
+			t.Errorf("%q: %q, want %q in it", tt.argv, got, tt.want)
+		}
+	}
+}
+
 func FuzzNested(f *testing.F) {
 	f.Add("swift test && A=1 bazel 'test'")
 	f.Fuzz(func(t *testing.T, line string) { Nested(line) })

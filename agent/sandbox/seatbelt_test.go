@@ -35,6 +35,7 @@ func TestSeatbeltGolden(t *testing.T) {
 	none.Network, none.Closed, none.Home = None, nil, ""
 	odd := testSeatbelt()
 	odd.Write = []string{`/Users/maintainer/a "b") (allow default`, "/private/tmp/new\nline", "/private/tmp/=x;#$(y)"}
+	odd.Links = []string{"/tmp/new\nline"}
 	odd.Read = []string{"/private/tmp/new\nline/sealed", "/usr/local/var/lib"}
 	for name, s := range map[string]seatbelt{"loopback": testSeatbelt(), "none": none, "odd": odd} {
 		t.Run(name, func(t *testing.T) {

@@ -22,12 +22,37 @@ import (
 // the limits and ends the run. The keeper is the first process inside: it starts the command, reaps it, and at the end kills
 // all that is inside with one call that only a process inside can make. sandbox-exec becomes the keeper by exec.
 
-// macOrder is what Run asks of the warden.
-type macOrder struct {
-	order
+// order is what Run asks of the warden: one line of JSON on descriptor orderFD, which then stays open for as long as the caller
+// wants the command to live. Its end of file means: kill everything.
+type order struct {
 	Launch []string // argv that starts the keeper
 	Sealed bool     // the keeper must see that its signals stay inside
+	Argv   []string
+	Dir    string
+	Env    []string
+	Wall   time.Duration
+	Memory int64
+	Pids   int
+	Disk   int64
+	Watch  []string // folders whose new bytes count towards Disk, and in which orphans are taken for the command's
 }
+
+// ending is what the warden answers on descriptor endingFD, as JSON, when nothing of the command is alive any more.
+type ending struct {
+	Failure         string // our side could not start the command; the rest is void
+	NotFound        string // the program could not be executed: a sentence for the command's stderr
+	Exit            int
+	Signal          string
+	Limit           string
+	Wall, User, Sys time.Duration
+	MaxRSS          int64
+}
+
+// Descriptors that warden and keeper are started with, after the standard three.
+const (
+	orderFD  = 3
+	endingFD = 4
+)
 
 // keep is what the warden asks of the keeper: one line of JSON on orderFD. The end of file means: kill everything.
 type keep struct {
@@ -60,7 +85,7 @@ func shim() int {
 
 // warden watches over one run from outside.
 type warden struct {
-	order  macOrder
+	order  order
 	keeper int           // its pid
 	born   uint64        // its number: who was born before has a lower one
 	hold   *os.File      // closing it tells the keeper to kill everything
@@ -324,7 +349,7 @@ func (w *warden) killOnce() int {
 		}
 		news := 0
 		for pid, p := range alive {
-			if _, known := all[pid]; !known && !p.stopped && same(p) {
+			if _, known := all[pid]; !known && same(p) {
 				_ = unix.Kill(pid, unix.SIGSTOP)
 				news++
 			}
@@ -420,6 +445,10 @@ func waitFor(pid int) *ending {
 	return e
 }
 
+// sysKill is the number of kill, whose third argument the library does not let a caller choose.
+// https://github.com/apple-oss-distributions/xnu/blob/main/bsd/kern/syscalls.master
+const sysKill = 37
+
 // sweep kills everybody inside but this process. The call means "everybody that the caller may signal", and it was seen that this
 // is nobody outside; its third argument keeps the caller itself out of it. Without a sandbox only the command's group is reached.
 // https://github.com/apple-oss-distributions/xnu/blob/main/bsd/kern/kern_sig.c (killpg1_allfilt)
@@ -429,7 +458,7 @@ func sweep(sealed bool, pid int) {
 		return
 	}
 	for range 200 {
-		_, _, errno := unix.Syscall(unix.SYS_KILL, ^uintptr(0), uintptr(unix.SIGKILL), 0)
+		_, _, errno := unix.Syscall(sysKill, ^uintptr(0), uintptr(unix.SIGKILL), 0)
 		if errno != 0 { // nobody is left
 			return
 		}

@@ -68,11 +68,8 @@ func footprint(pid int) (int64, error) {
 	return int64(binary.LittleEndian.Uint64(buf[footprintAt:])), nil
 }
 
-// States of a process in the table. https://github.com/apple-oss-distributions/xnu/blob/main/bsd/sys/proc.h
-const (
-	stateStopped = 4 // SSTOP
-	stateZombie  = 5 // SZOMB
-)
+// stateZombie is SZOMB. https://github.com/apple-oss-distributions/xnu/blob/main/bsd/sys/proc.h
+const stateZombie = 5
 
 // table is the living processes of this user. None of another user is a command's: set-user-id programs are not executed in a
 // sandbox.
@@ -86,7 +83,7 @@ func table() ([]relative, error) {
 		if p.Proc.P_stat == stateZombie {
 			continue
 		}
-		r := relative{pid: int(p.Proc.P_pid), parent: int(p.Eproc.Ppid), group: int(p.Eproc.Pgid), stopped: p.Proc.P_stat == stateStopped}
+		r := relative{pid: int(p.Proc.P_pid), parent: int(p.Eproc.Ppid), group: int(p.Eproc.Pgid)}
 		r.id, r.maker = numbers(r.pid)
 		out = append(out, r)
 	}

@@ -17,6 +17,7 @@ import (
 // world is what an attempt may want to reach: all of it ours, and none of it given to the sandbox.
 type world struct {
 	box    *sandbox.Sandbox
+	tally  *tally
 	exe    string // the test binary
 	tree   string // given for writing
 	tools  string // given for reading
@@ -37,7 +38,7 @@ func newWorld(t *testing.T, box *sandbox.Sandbox) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{box: box, exe: exe, tree: realDir(t), tools: realDir(t), home: realDir(t), secret: "canary-" + strconv.Itoa(os.Getpid()), addr: map[string]string{}}
+	w := &world{box: box, tally: newTally(), exe: exe, tree: realDir(t), tools: realDir(t), home: realDir(t), secret: "canary-" + strconv.Itoa(os.Getpid()), addr: map[string]string{}}
 	for _, f := range canaries {
 		w.plant(t, filepath.Join(w.home, f))
 	}

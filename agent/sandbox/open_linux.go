@@ -78,7 +78,7 @@ func resolveShim(shim []string) ([]string, error) {
 	return append([]string{exe}, shim[1:]...), nil
 }
 
-const watchdogGap = "Memory, processes and written bytes are watched about twenty times a second, not capped by the kernel: a short burst goes unseen."
+const watchdogGap = "Memory, processes and written bytes are watched about twenty times a second, not capped by the kernel: a short burst goes unseen, and so does memory that no process has mapped."
 
 func bubblewrapGaps() []string {
 	return append([]string{

@@ -285,7 +285,7 @@ func spin() error {
 
 // flood makes many empty files, or many names of one file.
 func flood(kind, dir string, n int) error {
-	first := filepath.Join(dir, "flood")
+	first := filepath.Join(dir, "flood-of-"+kind)
 	if err := os.WriteFile(first, make([]byte, 4096), 0o600); err != nil {
 		return err
 	}
@@ -316,7 +316,7 @@ func hide(mb int) error {
 			return err
 		}
 	}
-	time.Sleep(20 * time.Second)
+	time.Sleep(3 * time.Second)
 	return nil
 }
 

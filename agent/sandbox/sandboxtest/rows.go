@@ -28,6 +28,7 @@ const (
 	gapSystem = "Programs and libraries of the system folders (/usr and its like) and a few files of /etc are readable."
 	gapSched  = "Scheduling and processor affinity of this user's other processes can be changed."
 	gapCrash  = "A program that crashes is handed to this machine's crash handler (kernel.core_pattern), which runs outside of the sandbox."
+	gapWatch  = "Memory, processes and written bytes are watched about twenty times a second, not capped by the kernel: a short burst goes unseen, and so does memory that no process has mapped."
 	gapSignal = "This kernel's Landlock (before 6.12) does not keep commands from signalling other processes of this user."
 )
 
@@ -60,7 +61,7 @@ var rows = []Row{
 	{ID: "E12", Tried: "signal or slow another process", Bubblewrap: "pid namespace", Landlock: "Landlock, seccomp", Gaps: landlockGap(gapSched, gapSignal)},
 	{ID: "E13", Tried: "fork bomb", Bubblewrap: bounded, Landlock: bounded},
 	{ID: "E14", Tried: "fill the disk: bytes, inodes, hard links", Bubblewrap: bounded, Landlock: bounded},
-	{ID: "E15", Tried: "fill the memory", Bubblewrap: bounded, Landlock: bounded},
+	{ID: "E15", Tried: "fill the memory", Bubblewrap: bounded, Landlock: bounded, Gaps: bothGap(gapWatch)},
 	{ID: "E16", Tried: "spin on every processor", Bubblewrap: bounded, Landlock: bounded},
 	{ID: "E17", Tried: "ignore every signal", Bubblewrap: killed, Landlock: killed},
 	{ID: "E18", Tried: "stop itself", Bubblewrap: killed, Landlock: killed},
@@ -78,7 +79,7 @@ var rows = []Row{
 	{ID: "E30", Tried: "inherited descriptors", Bubblewrap: "closed at start", Landlock: "closed at start"},
 	{ID: "E31", Tried: "core dumps", Bubblewrap: "rlimit", Landlock: "rlimit", Gaps: bothGap(gapCrash)},
 	{ID: "E32", Tried: "FIFO, socket, device, endless link for the host", Bubblewrap: harvested, Landlock: "Landlock, harvest"},
-	{ID: "E33", Tried: "10 GB of output, odd bytes, forged verdicts", Bubblewrap: "capture, closed descriptors", Landlock: "capture, closed descriptors"},
+	{ID: "E33", Tried: "endless output, odd bytes, forged verdicts", Bubblewrap: "capture, closed descriptors", Landlock: "capture, closed descriptors"},
 	{ID: "E34", Tried: "mount, unshare, chroot, nested sandbox", Bubblewrap: "seccomp", Landlock: "seccomp"},
 	{ID: "E35", Tried: "io_uring, bpf, keyctl, 32-bit calls", Bubblewrap: "seccomp", Landlock: "seccomp"},
 	{ID: "E36", Tried: "shared memory, queues, caches of the machine", Bubblewrap: "ipc namespace, mounts", Landlock: "seccomp, Landlock"},

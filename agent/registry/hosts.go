@@ -14,3 +14,6 @@ var official = map[string]struct {
 
 // checksums is the name and the host of Go's checksum database. https://go.dev/ref/mod#checksum-database
 const checksums = "sum.golang.org"
+
+// Official is the base address of an ecosystem's own registry.
+func Official(ecosystem string) string { return official[ecosystem].base }

@@ -205,7 +205,6 @@ func TestRefused(t *testing.T) {
 		{"a body", "GET /npm/x HTTP/1.1\r\nContent-Length: 3\r\n" + host + "abc", "400"},
 		{"a chunked body", "GET /npm/x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n" + host + "0\r\n\r\n", "400"},
 		{"two lengths", "GET /npm/x HTTP/1.1\r\nContent-Length: 3\r\nContent-Length: 4\r\n" + host, "400"},
-		{"an upgrade", "GET /npm/x HTTP/1.1\r\nUpgrade: websocket\r\n" + host, "400"},
 		{"a query", "GET /npm/x?write=true HTTP/1.1\r\n" + host, "400"},
 		{"parent folders", "GET /npm/../../etc/passwd HTTP/1.1\r\n" + host, "400"},
 		{"hidden parents", "GET /npm/%2e%2e/%2e%2e/x HTTP/1.1\r\n" + host, "400"},
@@ -429,6 +428,15 @@ func TestChecksums(t *testing.T) {
 	resp, _, err := w.get("/go/sumdb/" + checksums + "/supported")
 	if err != nil || resp.StatusCode != http.StatusNotFound {
 		t.Errorf("got %v, %v", resp, err)
+	}
+}
+
+// TestUpgrade: cargo asks for HTTP/2 in passing, and is answered as if it had not.
+func TestUpgrade(t *testing.T) {
+	w := newWorld(t, Options{}, echo)
+	got := w.raw("GET /go/m/@latest HTTP/1.1\r\nHost: " + w.address + "\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n")
+	if !strings.HasPrefix(got, "HTTP/1.1 200 ") || !strings.HasSuffix(got, "this is /go/m/@latest") {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -79,8 +79,6 @@ func (x *exchange) admit() (status int, why string) {
 		return http.StatusMisdirectedRequest, "the request is for another host"
 	case r.ContentLength != 0 || len(r.TransferEncoding) > 0:
 		return http.StatusBadRequest, "the request has a body"
-	case r.Header.Get("Upgrade") != "":
-		return http.StatusBadRequest, "the request asks for another protocol"
 	case r.URL.RawQuery != "" || r.URL.ForceQuery:
 		return http.StatusBadRequest, "the request has a query"
 	case !plain(r.URL.Path):

@@ -114,6 +114,9 @@ func (a *Agent) interrupted(ctx context.Context, err error) (trace.Stop, bool) {
 }
 
 func (a *Agent) repair(ctx context.Context) (trace.Stop, error) {
+	if stop, over, err := a.prepare(ctx); over || err != nil {
+		return stop, err
+	}
 	a.step("seeing the red on the untouched root")
 	seen, err := a.Oracle.See(ctx)
 	if err != nil {

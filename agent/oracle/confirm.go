@@ -23,6 +23,11 @@ func (o *Oracle) Confirm(ctx context.Context, seen Sight, claim proof.Claim) (pr
 	if err != nil {
 		return proof.Receipt{}, Verdict{Color: report.Unknown, Text: err.Error()}, nil
 	}
+	if s := o.Prepared(); s != nil {
+		if p := s.Touches(change); p != "" {
+			return proof.Receipt{}, Verdict{Color: report.Unknown, Text: p + ": setup commands make files there, and a change may not"}, nil
+		}
+	}
 	receipt, err := o.receipt(seen, claim, change)
 	if err != nil {
 		return receipt, Verdict{}, err
@@ -138,6 +143,10 @@ func (o *Oracle) receipt(seen Sight, claim proof.Claim, change patch.Change) (pr
 	if o.Needs.Go != "" {
 		r.Tools["go"] = o.Needs.Go
 	}
+	if r.Setup = o.Prepared(); r.Setup != nil {
+		r.Gaps = append(r.Gaps, r.Setup.Gap())
+		maps.Copy(r.Evidence, o.base.files)
+	}
 	r.Rungs = append([]proof.Rung{d2}, proof.Unbuilt()...)
 	return r, nil
 }
@@ -145,6 +154,11 @@ func (o *Oracle) receipt(seen Sight, claim proof.Claim, change patch.Change) (pr
 // rungs derives what the runs show with the very function that Admit will use.
 func (o *Oracle) rungs(receipt proof.Receipt, seen Sight, runs []Run) []proof.Rung {
 	var all []proof.Recorded
+	if o.base != nil {
+		for _, r := range o.base.runs {
+			all = append(all, proof.Recorded{RunRecord: r.Record})
+		}
+	}
 	for _, r := range append(slices.Clone(seen.Runs), runs...) {
 		all = append(all, proof.Recorded{RunRecord: r.RunRecord, Report: r.Report})
 	}

@@ -4,6 +4,7 @@
 package oracle
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -63,11 +64,14 @@ type Oracle struct {
 	// returns its remover; the tree has none if nil. It is there while a command runs, and is never looked into.
 	Repository func(ctx context.Context, dir string) (remove func() error, err error)
 	OnRun      func(Run) // told of every run in the jail, if not nil; one call at a time
+	Setup      *Setup    // what is to be run before See; nothing if nil
 
 	mu      sync.Mutex
 	counts  map[string]int
-	trusted bool     // instrumented runs of the root agreed with the plain one
-	caches  sync.Map // name -> *sync.Once result
+	trusted bool      // instrumented runs of the root agreed with the plain one
+	caches  sync.Map  // name -> *sync.Once result
+	base    *prepared // what Prepare left; nil without a setup
+	laid    sync.Map  // tree -> what became of laying the layer under it, once
 }
 
 // Run is one command that ran in the jail.
@@ -138,10 +142,15 @@ func (o *Oracle) run(ctx context.Context, q request) (Run, error) {
 		return Run{}, err
 	}
 	defer remove() //nolint:errcheck // what stays goes with the copy
-	res, err := o.Box.Run(ctx, sandbox.Command{
+	if err := o.lay(ctx, q.dir); err != nil {
+		return Run{}, err
+	}
+	jailed := sandbox.Command{
 		Argv: argv, Dir: filepath.Join(q.dir, filepath.FromSlash(sub)), Env: o.env(q, home, cache),
 		Read: o.Needs.Read, Write: write(q.dir, home, cache), Wall: o.wall(q.wall), Network: q.network,
-	})
+	}
+	at := o.over(&jailed, q.dir)
+	res, err := o.Box.Run(ctx, jailed)
 	if err != nil {
 		return Run{}, fmt.Errorf("run %s: %w", q.phase, err)
 	}
@@ -151,10 +160,13 @@ func (o *Oracle) run(ctx context.Context, q request) (Run, error) {
 	r := Run{Result: res, RunRecord: proof.RunRecord{
 		Phase: q.phase, N: o.next(q.phase), Mode: q.mode, Command: command, Dir: slash(sub), Tree: q.tree, Place: q.dir,
 		Cache: q.cache, Module: o.Module, Tier: string(o.Box.Tier()), Exit: res.Exit, Signal: res.Signal, Limit: res.Limit,
-		Truncated: res.Truncated, Refused: res.Refused, Seconds: res.Wall.Seconds(), Seed: q.seed, TZ: q.tz,
+		Truncated: res.Truncated, Refused: res.Refused, Seconds: res.Wall.Seconds(), Seed: q.seed, TZ: q.tz, At: at,
 	}}
+	if o.base != nil {
+		r.Setup = o.base.setup.Layer
+	}
 	r.Report = report.Read(report.Run{
-		Command: command, Dir: q.dir, Subdir: slash(sub), Module: o.Module, Stdout: res.Stdout, Stderr: res.Stderr, Exit: res.Exit,
+		Command: command, Dir: cmp.Or(at, q.dir), Subdir: slash(sub), Module: o.Module, Stdout: res.Stdout, Stderr: res.Stderr, Exit: res.Exit,
 		Signal: res.Signal, Limit: res.Limit, Truncated: res.Truncated, Refused: res.Refused, Duration: res.Wall,
 	})
 	if !q.keep {

@@ -72,7 +72,8 @@ type Repair struct {
 	Named     Naming                                        // finds the models that a configuration names; Models whatever it names, if nil
 	Tiers     []string
 	Sandbox   trace.SandboxChoice
-	Sandboxes []string // tiers whose proofs are admitted
+	Setup     *trace.SetupChoice // the operator lets setup commands be run; its domain is filled in for each target
+	Sandboxes []string           // tiers whose proofs are admitted
 	Seed      int64
 	Command   string // the check, over what is found; none if empty
 	Dir       string // folder below the root that Command runs in; "." if empty

@@ -357,11 +357,20 @@ func (w *work) spec(ctx context.Context) (job.Job, error) {
 		Sandboxes: w.Repair.Sandboxes, Cleaner: w.Clean, OnEvent: w.onEvent, End: w.ending(), Command: w.Repair.Command, Dir: w.Repair.Dir,
 		Spec: trace.Job{
 			ID: filepath.Base(w.dir), Key: w.job.Key, Repo: w.job.Repo.String(), Target: w.job.Target.String(), Trigger: w.job.Trigger,
-			Root: w.job.Root, Base: w.job.Base, Check: w.check(), Models: models, Tiers: w.Repair.Tiers, Sandbox: w.Repair.Sandbox, Seed: w.Repair.Seed,
+			Root: w.job.Root, Base: w.job.Base, Check: w.check(), Models: models, Tiers: w.Repair.Tiers, Sandbox: w.Repair.Sandbox, Setup: w.setup(), Seed: w.Repair.Seed,
 			Limits:  trace.Limits{Turns: l.Turns, Files: l.Files, Lines: l.Lines, Wall: time.Duration(l.Minutes) * time.Minute},
 			Protect: w.policy.Protect, Allow: w.policy.Allow, Said: strings.TrimSpace(w.Repair.Said + "\n" + w.job.Words), Attempt: w.q.Attempt, RetryOf: w.earlier(),
 		},
 	}, nil
+}
+
+// setup is the operator's word on setup commands, for this target alone: what a pull request's commands leave is never used
+// for another one, nor for a branch.
+func (w *work) setup() *trace.SetupChoice {
+	if w.Repair.Setup == nil {
+		return nil
+	}
+	return &trace.SetupChoice{Domain: w.job.Repo.String() + " " + w.job.Target.String(), Registries: w.Repair.Setup.Registries}
 }
 
 // models are those that the configuration names, else the operator's, else what answers on this machine. Who only publishes

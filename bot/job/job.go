@@ -246,6 +246,9 @@ func (j Job) find(root fs.FS) (set plan.Set, err error) {
 	if !slices.ContainsFunc(set.Checks, func(c plan.Check) bool { return j.Spec.Check == "" || c.ID == j.Spec.Check }) {
 		return set, &plan.NoCheck{Why: fmt.Sprintf("there is no check %q in this repository", j.Spec.Check)}
 	}
+	if set.Setup, err = j.setup(root); err != nil {
+		return set, err
+	}
 	for i, c := range set.Checks {
 		if j.clean(c.Run) != c.Run {
 			return set, &plan.NoCheck{Why: fmt.Sprintf("the command of check %q holds what looks like a credential, and commands stand in every report", c.ID)}
@@ -254,8 +257,28 @@ func (j Job) find(root fs.FS) (set plan.Set, err error) {
 			set.Checks[i].Timeout = j.Timeout
 		}
 	}
-	set.Fingerprint, err = plan.Fingerprint(root, set.Checks)
+	set.Fingerprint, err = plan.Fingerprint(root, set.Checks, set.Setup...)
 	return set, err
+}
+
+// setup is the commands that the configuration that counts wants before the checks, if the operator lets any be run.
+func (j Job) setup(root fs.FS) ([]string, error) {
+	if j.Spec.Setup == nil {
+		return nil, nil
+	}
+	f, err := plan.ReadFile(root)
+	if j.Config != nil {
+		f, err = *j.Config, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, command := range f.Setup {
+		if j.clean(command) != command {
+			return nil, &plan.NoCheck{Why: "a setup command holds what looks like a credential, and commands stand in every report"}
+		}
+	}
+	return f.Setup, nil
 }
 
 // configured is the checks of the configuration that counts.
@@ -278,7 +301,7 @@ func (j Job) admit(ctx context.Context, rec *trace.Recorder, spec trace.Job, set
 	}
 	defer evidence.Close()
 	p, err := proof.Admit(evidence.FS(), root, proof.Policy{
-		Root: spec.Root, RootTree: spec.RootTree, Base: spec.Base, Fingerprint: set.Fingerprint, Sandboxes: j.Sandboxes,
+		Root: spec.Root, RootTree: spec.RootTree, Base: spec.Base, Fingerprint: set.Fingerprint, Setup: set.Setup, Sandboxes: j.Sandboxes,
 		Patch: proof.PatchPolicy(spec.Protect, spec.Allow, set.AllScripts(), spec.Limits.Files, spec.Limits.Lines), Risk: proof.MaxRisk, Links: spec.Links,
 	})
 	var no *proof.Refusal

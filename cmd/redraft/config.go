@@ -10,12 +10,16 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/redraft-dev/redraft/agent/registry"
+	"github.com/redraft-dev/redraft/agent/trace"
 )
 
 // config is the operator's own file, config.yml. It alone may name addresses, raise ceilings or weaken the sandbox.
 type config struct {
 	Models  map[string]modelConfig `yaml:"models"` // by tier: small, big; others are there to be named by a repository or a workflow
 	Sandbox sandboxConfig          `yaml:"sandbox"`
+	Setup   setupConfig            `yaml:"setup"`
 	Limits  limitsConfig           `yaml:"limits"`
 	GitHub  githubConfig           `yaml:"github"`
 	Serve   serveConfig            `yaml:"serve"`
@@ -31,6 +35,20 @@ type modelConfig struct {
 type sandboxConfig struct {
 	Tier  string   `yaml:"tier"`  // strongest that works if empty
 	Allow []string `yaml:"allow"` // weaker tiers allowed by name
+}
+
+// setupConfig lets the setup commands of repositories be run, and says where they may fetch from.
+type setupConfig struct {
+	Allow      bool              `yaml:"allow"`      // setup commands are run; off if false
+	Registries map[string]string `yaml:"registries"` // https addresses by ecosystem: go, npm, pypi, crates; the official ones where missing
+}
+
+// choice is the operator's word for jobs of one target, nil if there are to be no setup commands.
+func (s setupConfig) choice(domain string) *trace.SetupChoice {
+	if !s.Allow {
+		return nil
+	}
+	return &trace.SetupChoice{Domain: domain, Registries: s.Registries}
 }
 
 type limitsConfig struct {
@@ -87,6 +105,9 @@ func (c config) check(name string) error {
 		if m.BaseURL == "" {
 			return usage("read the configuration %s: models.%s has no base-url", name, tier)
 		}
+	}
+	if err := registry.CheckUpstreams(c.Setup.Registries); err != nil {
+		return usage("read the configuration %s: setup.registries: %w", name, err)
 	}
 	l := c.Limits
 	for key, n := range map[string]int{

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) {
 	sandbox.Main() // the test binary is the sandbox's shim as well
-	if len(os.Args) > 2 && os.Args[1] == "repair" || os.Getenv("REDRAFT_TEST_MAIN") != "" {
+	if len(os.Args) > 2 && (os.Args[1] == "repair" || os.Args[1] == "registry") || os.Getenv("REDRAFT_TEST_MAIN") != "" {
 		main() // the process that a job starts is this binary under its own name
 	}
 	if os.Getenv("REDRAFT_TEST_SERVE") != "" {

@@ -144,6 +144,9 @@ func (a *app) assemble(ctx context.Context, j trace.Job, rec *trace.Recorder) (a
 	if o.Base, err = toolchainBase(ctx, box, needs, j, rec); err != nil {
 		return nil, nil, errors.Join(err, closeRoot())
 	}
+	if o.Setup, err = setup(j, set, j.Trees.Root); err != nil {
+		return nil, nil, errors.Join(err, closeRoot())
+	}
 	ag = &agent.Agent{Job: j, Plan: set, Oracle: o, Trace: rec, Root: root, Policy: o.Policy, Evidence: j.Evidence, Dial: dialer(j)}
 	o.OnRun = ag.OnRun
 	closeMerge, err := seesMerge(ag, o, j)
@@ -185,7 +188,20 @@ func seesMerge(ag *agent.Agent, o *oracle.Oracle, j trace.Job) (func() error, er
 		Base: o.Base, OnRun: ag.OnRun,
 	}
 	giveTrees(m, &worktree.Copies{From: j.Trees.Merge, Into: fresh, Links: j.Links})
-	ag.Merge = m.See
+	if o.Setup != nil {
+		s := *o.Setup
+		s.From, s.Keep = j.Trees.Merge, nil
+		m.Setup = &s
+	}
+	ag.Merge = func(ctx context.Context) (oracle.Sight, error) {
+		var no *oracle.Unprepared
+		if err := m.Prepare(ctx); errors.As(err, &no) {
+			return oracle.Sight{}, nil // not seen: the root's own colour stands
+		} else if err != nil {
+			return oracle.Sight{}, err
+		}
+		return m.See(ctx)
+	}
 	return closeRoot, nil
 }
 

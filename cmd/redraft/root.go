@@ -88,7 +88,7 @@ func (a *app) root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if cmd.Name() == "repair" || cmd.Name() == "action" { // told everything by its job; says in its own way what is wrong
+			if cmd.Name() == "repair" || cmd.Name() == "registry" || cmd.Name() == "action" { // told everything by its job; says in its own way what is wrong
 				return nil
 			}
 			a.config, a.configFile, err = readConfig(a.getenv)
@@ -96,7 +96,7 @@ func (a *app) root() *cobra.Command {
 		},
 	}
 	cmd.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON value instead of text for people")
-	cmd.AddCommand(a.demoCmd(), a.fixCmd(), a.explainCmd(), a.planCmd(), a.verifyCmd(), a.replayCmd(), a.viewCmd(), a.doctorCmd(), a.selftestCmd(), a.repairCmd(), a.patchCmd(), a.serveCmd(), a.actionCmd(), a.jailCmd(), a.jobsCmd(), a.configCmd(), a.initCmd(), a.manCmd())
+	cmd.AddCommand(a.demoCmd(), a.fixCmd(), a.explainCmd(), a.planCmd(), a.verifyCmd(), a.replayCmd(), a.viewCmd(), a.doctorCmd(), a.selftestCmd(), a.repairCmd(), a.registryCmd(), a.patchCmd(), a.serveCmd(), a.actionCmd(), a.jailCmd(), a.jobsCmd(), a.configCmd(), a.initCmd(), a.manCmd())
 	return cmd
 }
 

@@ -97,6 +97,7 @@ type serverOptions struct {
 	tiers   []string
 	limits  plan.Limits
 	sandbox trace.SandboxChoice
+	setup   *trace.SetupChoice
 	seed    int64
 	bots    bool
 	clean   *redact.Cleaner
@@ -108,7 +109,7 @@ type serverOptions struct {
 func (a *app) serverOptions(log *slog.Logger) (serverOptions, error) {
 	c := a.config
 	o := serverOptions{listen: orElse(c.Serve.Listen, defaultListen), jobs: c.Serve.Jobs, bots: c.GitHub.Bots, log: log, tiers: []string{"mechanic", "small", "big"}, limits: a.ceilings(), seed: 1,
-		sandbox: trace.SandboxChoice{Tier: c.Sandbox.Tier, Allow: c.Sandbox.Allow}}
+		sandbox: trace.SandboxChoice{Tier: c.Sandbox.Tier, Allow: c.Sandbox.Allow}, setup: c.Setup.choice("")}
 	var err error
 	if o.state, err = a.stateDir(); err != nil {
 		return o, err
@@ -278,7 +279,7 @@ func (a *app) repairOptions(o serverOptions) bot.Repair {
 		exe = os.Args[0]
 	}
 	return bot.Repair{
-		Exe: []string{exe}, Getenv: a.getenv, State: o.bases, Models: o.models, Detect: detect, Named: a.named, Tiers: o.tiers, Sandbox: o.sandbox, Seed: o.seed,
+		Exe: []string{exe}, Getenv: a.getenv, State: o.bases, Models: o.models, Detect: detect, Named: a.named, Tiers: o.tiers, Sandbox: o.sandbox, Setup: o.setup, Seed: o.seed,
 		Sandboxes: append([]string{string(sandbox.Bubblewrap), string(sandbox.Landlock), string(sandbox.Seatbelt)}, o.sandbox.Allow...),
 	}
 }

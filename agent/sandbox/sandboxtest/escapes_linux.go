@@ -98,7 +98,7 @@ func (w *world) writes() []escape {
 		{ID: "E22", Name: "second name by a descriptor", Args: []string{"linkfd", secret, filepath.Join(w.tree, "linked")}},
 		{ID: "E22", Name: "write by a second name", Args: []string{"linkwrite", tool, filepath.Join(w.tree, "second")}},
 		{ID: "E23", Name: "rename the tree", Args: []string{"rename", w.tree, w.tree + "-moved"}},
-		{ID: "E23", Name: "rename the folder above", Args: []string{"rename", filepath.Dir(w.tree), filepath.Dir(w.tree) + "-moved"}, Private: true},
+		{ID: "E23", Name: "rename the folder above", Args: []string{"renameup", filepath.Dir(w.tree), filepath.Dir(w.tree) + "-moved"}, Private: true},
 		{ID: "E23", Name: "exchange the tree", Args: []string{"exchange", w.tree, w.home}},
 		{ID: "E36", Name: "cache of the machine", Args: []string{"write", home(".cache/go-build/planted")}},
 		{ID: "E36", Name: "shared memory by name", Args: []string{"read", "/dev/shm/" + w.name}},
@@ -329,7 +329,7 @@ func (w *world) written() []string {
 	for i, n := range names {
 		names[i] = filepath.Join(w.home, n)
 	}
-	return append(names, w.home+"-up", w.temp, w.tree+"-moved", filepath.Dir(w.tree)+"-moved")
+	return append(names, w.home+"-up", w.temp, w.tree+"-moved", filepath.Dir(w.tree)+"-moved", filepath.Join(filepath.Dir(w.tree), movedMark))
 }
 
 // bait lays out what attempts want to take away or to change.

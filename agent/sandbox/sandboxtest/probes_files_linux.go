@@ -29,6 +29,7 @@ var fileAttempts = map[string]probe{
 	"linkfd":    func(a []string) error { return linked(linkDescriptor, a[0], a[1]) },
 	"linkwrite": func(a []string) error { return linkWrite(a[0], a[1]) },
 	"rename":    func(a []string) error { return thereAndBack(a[0], a[1], 0) },
+	"renameup":  func(a []string) error { return renameAbove(a[0], a[1]) },
 	"exchange":  func(a []string) error { return thereAndBack(a[0], a[1], unix.RENAME_EXCHANGE) },
 	"stat":      func(a []string) error { _, err := os.Stat(a[0]); return err },
 	"readlink":  func(a []string) error { _, err := os.Readlink(a[0]); return err },
@@ -75,6 +76,16 @@ func thereAndBack(from, to string, flags uint) error {
 		return err
 	}
 	return unix.Renameat2(unix.AT_FDCWD, to, unix.AT_FDCWD, from, flags)
+}
+
+const movedMark = "was-moved"
+
+// renameAbove leaves a mark in a folder while it has another name.
+func renameAbove(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	return errors.Join(os.WriteFile(to+"/"+movedMark, nil, 0o600), os.Rename(to, from))
 }
 
 func inotify(dir string) error {

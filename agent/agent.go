@@ -24,6 +24,7 @@ import (
 	"github.com/redraft-dev/redraft/agent/plan"
 	"github.com/redraft-dev/redraft/agent/proof"
 	"github.com/redraft-dev/redraft/agent/report"
+	"github.com/redraft-dev/redraft/agent/sandbox"
 	"github.com/redraft-dev/redraft/agent/syntax"
 	"github.com/redraft-dev/redraft/agent/trace"
 )
@@ -200,12 +201,25 @@ func (a *Agent) notRed() (trace.Stop, bool) {
 		return trace.Stop{Reason: trace.NotReproduced, Text: fmt.Sprintf("The check is green on this machine in %d of %d runs.", len(s.Runs), len(s.Runs)),
 			Next: "Look for what differs from where it was red: versions, services, time, data."}, true
 	case s.Color == report.Unknown && s.Class == report.NeedsTier:
-		return trace.Stop{Reason: trace.NeedsTier, Class: string(s.Class), Text: "The check opens sockets, which this machine's sandbox tier refuses.",
-			Next: s.Class.NextSafeAction()}, true
+		return a.needsTier(), true
 	case s.Color == report.Unknown:
 		return trace.Stop{Reason: trace.Infra, Class: string(s.Class), Text: a.unknownText(), Next: s.Class.NextSafeAction()}, true
 	}
 	return trace.Stop{}, false
+}
+
+// needsTier is the stop of a check that asks for what the tier refuses: sockets, or a sandbox of its own within this one.
+func (a *Agent) needsTier() trace.Stop {
+	stop := trace.Stop{Reason: trace.NeedsTier, Class: string(a.seen.Class), Text: "The check opens sockets, which this machine's sandbox tier refuses.", Next: a.seen.Class.NextSafeAction()}
+	nests := slices.ContainsFunc(a.seen.Runs, func(r oracle.Run) bool { return slices.Contains(r.Refused, "sandbox_apply") })
+	if nests {
+		stop.Text = "The check confines its own children, which cannot be done a second time in this machine's sandbox."
+		stop.Next = "Tell it not to, in the check's command."
+		if hint := sandbox.Nested(a.Oracle.Check.Run); hint != "" {
+			stop.Next = "In the check's command: " + hint + "."
+		}
+	}
+	return stop
 }
 
 func (a *Agent) unknownText() string {

@@ -82,11 +82,12 @@ func limitClass(limit string) Class {
 // killedByShell reports whether a shell passed on that its child was ended from outside: 128 plus HUP, INT, KILL or TERM.
 func killedByShell(exit int) bool { return slices.Contains([]int{129, 130, 137, 143}, exit) }
 
-// refusedSocket reports whether the filter refused a call that a stronger tier's own loopback would have served.
+// refusedSocket reports whether the filter refused a call that a stronger tier's own loopback would have served, or the
+// sandbox a second one inside of itself.
 func refusedSocket(refused []string) bool {
 	return slices.ContainsFunc(refused, func(call string) bool {
 		name, _, _ := strings.Cut(call, " ")
-		return slices.Contains([]string{"socket", "socketpair", "connect", "bind", "sendto"}, name)
+		return slices.Contains([]string{"socket", "socketpair", "connect", "bind", "sendto", "sandbox_apply"}, name)
 	})
 }
 

@@ -29,6 +29,18 @@ type group struct {
 // which an honest process has many, and people count processes.
 const threadsEach = 8
 
+// ours is how many threads in a group are not the command's: the one that confines, and in version 2 all of launcher and shim.
+func (c controls) ours() int {
+	if c.version == 1 {
+		return 1
+	}
+	return 8 + 2*spare
+}
+
+// spare is how many threads a shim in the command's group keeps ready: when the command has used up its own, a runtime that
+// is refused one would end.
+const spare = 8
+
 // newGroup makes a group below the folders that were found for that.
 func (c controls) newGroup(memory int64, processes int) (*group, error) {
 	if c.version == 0 {
@@ -55,7 +67,7 @@ func (g *group) make(c controls, memory int64, processes int) (err error) {
 			return err
 		}
 	}
-	bytes, threads := strconv.FormatInt(memory, 10), strconv.Itoa(cmp.Or(c.threads, processes*threadsEach+1)) // and the thread that confines
+	bytes, threads := strconv.FormatInt(memory, 10), strconv.Itoa(cmp.Or(c.threads, processes*threadsEach)+c.ours())
 	if g.version == 1 {
 		return errors.Join(g.memory.set("memory.limit_in_bytes", bytes), maybe(g.memory.set("memory.memsw.limit_in_bytes", bytes)),
 			maybe(g.memory.set("memory.swappiness", "0")), g.pids.set("pids.max", threads))
@@ -104,28 +116,37 @@ func (g *group) attr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(g.memory.dir.Fd())}
 }
 
-// enter gives the shim what it needs to bring the command into the group.
+// handle is a file of a group that is opened here for the shim, which could not: whoever opened it has the say.
+type handle struct {
+	folder *folder
+	name   string
+	how    int
+	to     *int // its descriptor there
+}
+
+// enter gives the shim what it needs to bring the command into the group, and to end it there.
 func (l *launch) enter() error {
 	if l.group == nil {
 		return nil
 	}
 	l.order.Capped = true
 	if l.group.version == 2 {
-		return nil
+		l.order.Spare = spare
 	}
-	for _, file := range []struct {
-		folder *folder
-		name   string
-	}{{l.group.memory, "tasks"}, {l.group.pids, "tasks"}, {l.group.pids, "pids.max"}} {
-		f, err := file.folder.open(file.name)
+	files := []handle{{l.group.pids, "pids.events", os.O_RDONLY, &l.order.Count}}
+	if l.group.version == 1 {
+		l.order.Join = make([]int, 2)
+		files = append(files, handle{l.group.memory, "tasks", os.O_WRONLY, &l.order.Join[0]},
+			handle{l.group.pids, "tasks", os.O_WRONLY, &l.order.Join[1]}, handle{l.group.pids, "pids.max", os.O_WRONLY, &l.order.Halt})
+	}
+	for _, file := range files {
+		f, err := os.OpenFile(filepath.Join(file.folder.path, file.name), file.how, 0)
 		if err != nil {
 			return fmt.Errorf("open a control group: %w", err)
 		}
-		l.order.Halt = warden.FirstFileFD + len(l.files)
-		l.order.Join = append(l.order.Join, l.order.Halt)
+		*file.to = warden.FirstFileFD + len(l.files)
 		l.files = append(l.files, f)
 	}
-	l.order.Join = l.order.Join[:2]
 	return nil
 }
 
@@ -156,8 +177,8 @@ func (g *group) blame(e *warden.Ending) {
 	if e.Limit == "" {
 		e.Limit = g.hit()
 	}
-	switch n := g.refusedForks(); {
-	case n == 0 || e.Limit != "":
+	switch {
+	case e.Forks == 0 || e.Limit != "":
 	case e.Exit != 0:
 		e.Limit = "pids"
 	default:
@@ -168,7 +189,7 @@ func (g *group) blame(e *warden.Ending) {
 // obituary is the ending of a command whose shim the kernel killed along with it; its Limit is "" where the kernel is not to
 // blame.
 func (g *group) obituary() warden.Ending {
-	e := warden.Ending{Exit: -1, Signal: "SIGKILL"}
+	e := warden.Ending{Exit: -1, Signal: "SIGKILL", Forks: g.refusedForks()}
 	g.blame(&e)
 	return e
 }
@@ -223,13 +244,8 @@ func lockFolder(path string) (*folder, error) {
 	return &folder{path, os.NewFile(uintptr(fd), path)}, nil
 }
 
-// open opens a file of the folder for writing: who opened it may hand it to one who could not.
-func (f *folder) open(name string) (*os.File, error) {
-	return os.OpenFile(filepath.Join(f.path, name), os.O_WRONLY, 0)
-}
-
 func (f *folder) set(name, value string) error {
-	file, err := f.open(name)
+	file, err := os.OpenFile(filepath.Join(f.path, name), os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}

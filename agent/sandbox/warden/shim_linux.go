@@ -79,8 +79,11 @@ func (w *warden) serve(in *bufio.Reader) Ending {
 	defer stop()
 	go w.watch(ctx, start)
 	limit := w.await(done, start)
+	forks := refusedForks(w.order.Count)
 	w.killAll()
-	return w.ending(start, limit)
+	end := w.ending(start, limit)
+	end.Forks = forks
+	return end
 }
 
 // prepare reads the order and makes this process fit to hold untrusted ones.
@@ -110,11 +113,27 @@ func (w *warden) prepare(in *bufio.Reader) error {
 		return errors.New("the shim is not process 1 of its namespace")
 	}
 	unix.Umask(0o022)
+	haveThreads(w.order.Spare)
 	signal.Notify(make(chan os.Signal, 1), deadly...)
 	if err := handOut(w.order); err != nil {
 		return err
 	}
 	return setLimits(w.order)
+}
+
+// haveThreads makes n threads and leaves them to the runtime, which keeps what it has.
+func haveThreads(n int) {
+	var up, work sync.WaitGroup
+	up.Add(n)
+	for range n {
+		work.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			up.Done()
+			up.Wait()
+		})
+	}
+	work.Wait()
 }
 
 // deadly are the signals that would end or stop a Go program. Those that the command sends to this process are taken and
@@ -187,6 +206,15 @@ func (w *warden) start(path string) error {
 	s := <-out
 	w.main = s.pid
 	return s.err
+}
+
+// refusedForks reads a count in the form of the file pids.events.
+func refusedForks(fd int) (n int64) {
+	buf := make([]byte, 128)
+	if got, err := unix.Pread(fd, buf, 0); fd > 0 && err == nil {
+		_, _ = fmt.Sscanf(string(buf[:got]), "max %d", &n)
+	}
+	return n
 }
 
 // join puts the calling thread into the control groups that the caller opened for it.

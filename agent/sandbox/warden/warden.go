@@ -44,6 +44,8 @@ type Order struct {
 	Capped   bool  // the kernel caps Memory: nobody need watch it
 	Join     []int // descriptors: the thread that starts the command writes itself to them first
 	Halt     int   // descriptor that takes "0" for "nothing new begins", 0 if none
+	Spare    int   // threads to have ready, for a time when the kernel refuses new ones
+	Count    int   // descriptor that tells how many forks the kernel refused, as in "max 3", 0 if none
 	Disk     int64
 	Watch    []string // folders whose new bytes count towards Disk
 	Shm      string   // a memory-backed folder that counts towards Memory, "" if none
@@ -74,6 +76,7 @@ type Ending struct {
 	Limit           string
 	Wall, User, Sys time.Duration
 	MaxRSS          int64
+	Forks           int64 // that the kernel refused before the end began
 	Refused         []string
 	Egress          []Attempt
 }

@@ -39,9 +39,9 @@ func TestInputs(t *testing.T) {
 	}{
 		"none but the token": {map[string]string{"github-token": "t"}, Inputs{Token: "t", Mode: "auto", Dir: "."}, ""},
 		"all": {map[string]string{"github-token": "t", "mode": "ambient", "check": " make check ", "working-directory": "services/api/", "base-branch": "next", "branch-prefix": "redraft/mac/",
-			"labels": "a, b\nc,,a", "turns": "3", "timeout-minutes": "20", "model": "m", "big-model": "b", "additional-instructions": "be brief\nplease", "evidence-path": "a path/with \"quotes\"", "dry-run": "true"},
+			"labels": "a, b\nc,,a", "turns": "3", "timeout-minutes": "20", "model": "m", "big-model": "b", "additional-instructions": "be brief\nplease", "evidence-path": "a path/with \"quotes\"", "dry-run": "true", "setup-commands": "npm ci\n\n  make deps \n"},
 			Inputs{Token: "t", Mode: "ambient", Check: "make check", Dir: "services/api", Base: "next", Prefix: "redraft/mac/", Labels: []string{"a", "b", "c"}, Turns: 3, Minutes: 20, Model: "m", Big: "b",
-				Instructions: "be brief\nplease", Evidence: "a path/with \"quotes\"", DryRun: true}, ""},
+				Setup: []string{"npm ci", "make deps"}, Instructions: "be brief\nplease", Evidence: "a path/with \"quotes\"", DryRun: true}, ""},
 		"jobs":                        {map[string]string{"github-token": "t", "mode": "repair", "jobs": string(jobs)}, Inputs{Token: "t", Mode: "repair", Dir: ".", Jobs: []bot.Job{job}}, ""},
 		"jobs without mode repair":    {map[string]string{"github-token": "t", "jobs": string(jobs)}, Inputs{}, "jobs"},
 		"jobs that are none":          {map[string]string{"github-token": "t", "mode": "repair", "jobs": `[{"root":"--upload-pack=x"}]`}, Inputs{}, "jobs"},

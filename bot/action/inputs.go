@@ -21,11 +21,12 @@ const InputsVariable = "REDRAFT_INPUTS"
 // Inputs are the Action's, checked. action.yml says what each is for.
 type Inputs struct {
 	Token        string
-	Mode         string // auto, repair, publish or ambient
-	Check        string // one command on one line, found if empty
-	Dir          string // slash-separated, below the root; "." for the root itself
-	Base         string // branch; the default branch if empty
-	Prefix       string // "redraft/" if empty
+	Mode         string   // auto, repair, publish or ambient
+	Check        string   // one command on one line, found if empty
+	Setup        []string // commands before the check, one a line; those of the configuration if empty
+	Dir          string   // slash-separated, below the root; "." for the root itself
+	Base         string   // branch; the default branch if empty
+	Prefix       string   // "redraft/" if empty
 	Labels       []string
 	Turns        int // as allowed otherwise if zero
 	Minutes      int // as allowed otherwise if zero
@@ -58,6 +59,7 @@ var modes = []string{"auto", "repair", "publish", "ambient", "reproduce", "diagn
 const (
 	mostInstructions = 2000 // characters
 	mostLabels       = 20
+	mostSetup        = 20
 	mostJobs         = 10 // that one event may decide
 )
 
@@ -67,7 +69,7 @@ func (a *Action) Inputs() (in Inputs, err error) {
 		return in, err
 	}
 	in = Inputs{
-		Token: a.tool.GetInput("github-token"), Mode: a.text("mode", "auto"), Check: a.tool.GetInput("check"), Dir: a.text("working-directory", "."),
+		Token: a.tool.GetInput("github-token"), Mode: a.text("mode", "auto"), Check: a.tool.GetInput("check"), Setup: commands(a.tool.GetInput("setup-commands")), Dir: a.text("working-directory", "."),
 		Base: a.tool.GetInput("base-branch"), Prefix: a.tool.GetInput("branch-prefix"), Labels: list(a.tool.GetInput("labels")), Model: a.tool.GetInput("model"),
 		Big: a.tool.GetInput("big-model"), Instructions: a.tool.GetInput("additional-instructions"), Evidence: a.tool.GetInput("evidence-path"),
 	}
@@ -75,9 +77,6 @@ func (a *Action) Inputs() (in Inputs, err error) {
 		if err := check(&in); err != nil {
 			return in, err
 		}
-	}
-	if setup := a.tool.GetInput("setup-commands"); setup != "" {
-		return in, bad("setup-commands", "commands before the check are not run yet; prepare the runner instead, or leave it out")
 	}
 	return in, nil
 }
@@ -203,10 +202,22 @@ func checkLimits(in *Inputs) error {
 	switch n := utf8.RuneCountInString(in.Instructions); {
 	case n > mostInstructions:
 		return bad("additional-instructions", "%d characters; at most %d are shown to the model", n, mostInstructions)
+	case len(in.Setup) > mostSetup:
+		return bad("setup-commands", "%d commands; at most %d are run", len(in.Setup), mostSetup)
 	case len(in.Labels) > mostLabels:
 		return bad("labels", "%d labels; at most %d are put on a draft", len(in.Labels), mostLabels)
 	}
 	return nil
+}
+
+// commands are the lines that say something.
+func commands(s string) (all []string) {
+	for line := range strings.Lines(s) {
+		if line = strings.TrimSpace(line); line != "" {
+			all = append(all, line)
+		}
+	}
+	return all
 }
 
 // list splits at commas and lines.
@@ -228,6 +239,9 @@ func (in Inputs) Over(f plan.File) plan.File {
 	}
 	if len(in.Labels) > 0 {
 		f.Publish.Labels = in.Labels
+	}
+	if len(in.Setup) > 0 {
+		f.Setup = in.Setup
 	}
 	if in.Model != "" {
 		f.Small = in.Model

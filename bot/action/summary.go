@@ -86,6 +86,7 @@ func (r *Run) settings() []Setting {
 	all := []Setting{
 		{"mode", in.Mode + map[bool]string{true: ", dry run"}[in.DryRun], from(in.Mode != "auto" || in.DryRun, fromInput, byDefault)},
 		{"check", cmp.Or(in.Check, checksOf(f)), from(in.Check != "", fromInput, from(len(f.Checks) > 0, fromFile, "found in the repository"))},
+		{"setup commands", strings.Join(in.Over(f).Setup, "; "), from(len(in.Setup) > 0, fromInput, from(len(f.Setup) > 0, fromFile, byDefault))},
 		{"branch prefix", cmp.Or(in.Prefix, f.Publish.BranchPrefix, "redraft/"), from(in.Prefix != "", fromInput, from(f.Publish.BranchPrefix != "", fromFile, byDefault))},
 		{"labels of the draft", strings.Join(in.Over(f).Publish.Labels, ", "), from(len(in.Labels) > 0, fromInput, from(len(f.Publish.Labels) > 0, fromFile, byDefault))},
 	}

@@ -52,6 +52,9 @@ func (a *app) action(ctx context.Context, tool *action.Action) error {
 	if a.config, a.configFile, err = readConfig(a.getenv); err != nil {
 		return err
 	}
+	if len(in.Setup) > 0 && !a.config.Setup.Allow && in.Mode != "publish" {
+		return usage("input setup-commands: the runner's owner lets no commands be run before a check; let the owner write setup: {allow: true} into the runner's own config.yml, or prepare the runner instead")
+	}
 	b, err := a.actionBot(tool, in, at)
 	if err != nil {
 		return err
@@ -102,6 +105,9 @@ func (a *app) actionBot(tool *action.Action, in action.Inputs, at action.Place) 
 		OnTrace: screen.event, Repair: a.repairOptions(o),
 	}
 	b.Repair.Named = a.named
+	if in.Mode == "publish" && b.Repair.Setup == nil { // nothing is run here: who repaired was let run them
+		b.Repair.Setup = &trace.SetupChoice{}
+	}
 	b.Repair.Detect = func(ctx context.Context) []trace.ModelChoice {
 		found := detect(ctx)
 		if len(found) == 0 {

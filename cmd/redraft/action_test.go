@@ -436,7 +436,7 @@ func TestActionRefuses(t *testing.T) {
 		"a check of several lines":    {inputs: map[string]string{"check": "go vet ./...\ngo test ./..."}, code: 2, say: "input check: it has several lines"},
 		"a mode that is none":         {inputs: map[string]string{"mode": "merge"}, code: 2, say: `input mode: "merge" is none of auto, repair, publish, ambient`},
 		"a mode that is not built":    {inputs: map[string]string{"mode": "diagnose"}, code: 2, say: "not built yet"},
-		"setup commands":              {inputs: map[string]string{"setup-commands": "make"}, code: 2, say: "input setup-commands: "},
+		"setup commands":              {inputs: map[string]string{"setup-commands": "make"}, code: 2, say: "input setup-commands: the runner's owner lets no commands be run before a check"},
 		"turns that are none":         {inputs: map[string]string{"turns": "many"}, code: 2, say: `input turns: "many" is no whole number from 1`},
 		"a folder outside":            {inputs: map[string]string{"check": "true", "working-directory": "../x"}, code: 2, say: "input working-directory: "},
 		"a prefix of somebody else's": {inputs: map[string]string{"branch-prefix": "main/"}, code: 2, say: "input branch-prefix: "},

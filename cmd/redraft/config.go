@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -39,8 +40,23 @@ type sandboxConfig struct {
 
 // setupConfig lets the setup commands of repositories be run, and says where they may fetch from.
 type setupConfig struct {
-	Allow      bool              `yaml:"allow"`      // setup commands are run; off if false
-	Registries map[string]string `yaml:"registries"` // https addresses by ecosystem: go, npm, pypi, crates; the official ones where missing
+	Allow      bool             `yaml:"allow"` // setup commands are run; off if false
+	Registries registriesConfig `yaml:"registries"`
+}
+
+// registriesConfig are https addresses, asked instead of the official registries where one is empty.
+type registriesConfig struct {
+	Go     string `yaml:"go"`     // as in GOPROXY
+	NPM    string `yaml:"npm"`    // as in npm's registry
+	PyPI   string `yaml:"pypi"`   // as in pip's index-url
+	Crates string `yaml:"crates"` // a sparse index
+}
+
+// upstreams are the registries that are named, by ecosystem.
+func (r registriesConfig) upstreams() map[string]string {
+	all := map[string]string{"go": r.Go, "npm": r.NPM, "pypi": r.PyPI, "crates": r.Crates}
+	maps.DeleteFunc(all, func(_, address string) bool { return address == "" })
+	return all
 }
 
 // choice is the operator's word for jobs of one target, nil if there are to be no setup commands.
@@ -48,7 +64,7 @@ func (s setupConfig) choice(domain string) *trace.SetupChoice {
 	if !s.Allow {
 		return nil
 	}
-	return &trace.SetupChoice{Domain: domain, Registries: s.Registries}
+	return &trace.SetupChoice{Domain: domain, Registries: s.Registries.upstreams()}
 }
 
 type limitsConfig struct {
@@ -106,7 +122,7 @@ func (c config) check(name string) error {
 			return usage("read the configuration %s: models.%s has no base-url", name, tier)
 		}
 	}
-	if err := registry.CheckUpstreams(c.Setup.Registries); err != nil {
+	if err := registry.CheckUpstreams(c.Setup.Registries.upstreams()); err != nil {
 		return usage("read the configuration %s: setup.registries: %w", name, err)
 	}
 	l := c.Limits

@@ -65,6 +65,10 @@ func TestReadConfig(t *testing.T) {
 		{"limits: {per-day: -1}\n", "limits.per-day"},
 		{"models: {huge: {base-url: x}}\n", "models.huge"},
 		{"models: {small: {name: x}}\n", "base-url"},
+		{"setup: {allow: true, registries: {go: \"https://goproxy.example/\"}}\n", ""},
+		{"setup: {registries: {npm: \"http://npm.example/\"}}\n", "setup.registries"},
+		{"setup: {registries: {npm: \"https://me:secret@npm.example/\"}}\n", "setup.registries"},
+		{"setup: {registries: {maven: \"https://maven.example/\"}}\n", "maven"},
 	} {
 		if err := os.WriteFile(name, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -224,5 +225,72 @@ func TestSetupReal(t *testing.T) {
 				t.Errorf("nothing was recorded: %+v", p)
 			}
 		})
+	}
+}
+
+// TestRegistryRefused: the proxy's process is started with nothing but its upstreams.
+func TestRegistryRefused(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, arg, want string
+		env             []string
+	}{
+		{"an environment", "{}", "the environment must be empty", []string{"GITHUB_TOKEN=x"}},
+		{"no JSON", "go", "read the upstreams", nil},
+		{"a plain upstream", `{"go":"http://x"}`, "no https address", nil},
+		{"no socket", "{}", "no socket", nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			cmd := exec.Command(exe, "registry", tt.arg)
+			cmd.Env = append([]string{}, tt.env...)
+			out, err := cmd.CombinedOutput()
+			var exit *exec.ExitError
+			if !errors.As(err, &exit) || exit.ExitCode() != exitUsage || !strings.Contains(string(out), tt.want) {
+				t.Errorf("got %v, %s", err, out)
+			}
+		})
+	}
+}
+
+// TestRegistryEnds: the proxy ends with its parent's end of the pipe, and answers for a listener until then.
+func TestRegistryEnds(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := os.Create(filepath.Join(t.TempDir(), "record"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer record.Close()
+	serve, stop, err := startRegistry(exe, nil)(t.Context(), record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	serve(ln)
+	resp, err := http.Post("http://"+ln.Addr().String()+"/npm/x", "text/plain", strings.NewReader("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusMethodNotAllowed {
+		t.Errorf("got %s", resp.Status)
+	}
+	begin := time.Now()
+	if err := stop(); err != nil || time.Since(begin) > 4*time.Second {
+		t.Errorf("it ended with %v after %s", err, time.Since(begin))
+	}
+	b, err := os.ReadFile(record.Name())
+	var r registry.Record
+	if err != nil || json.Unmarshal(b, &r) != nil || r.Method != http.MethodPost || r.Status != http.StatusMethodNotAllowed {
+		t.Errorf("got the record %s, %v", b, err)
 	}
 }

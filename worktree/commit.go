@@ -49,7 +49,7 @@ const (
 )
 
 // Commit writes a commit on parent that changes the given files and nothing else, and returns its name and its
-// tree's. It is made in the mirror alone, on no branch. Files only take the place of files: never of a link, a
+// tree's, as Tree.TreeID is. It is made in the mirror alone, on no branch. Files only take the place of files: never of a link, a
 // submodule or a folder.
 func (m *Mirror) Commit(ctx context.Context, parent string, files []File, msg Message) (sha, tree string, err error) {
 	sha, tree, err = m.commit(ctx, parent, files, msg)
@@ -85,15 +85,29 @@ func (m *Mirror) commit(ctx context.Context, parent string, files []File, msg Me
 		})
 		return strings.TrimSpace(string(out)), err
 	}
-	if tree, err = writeTree(base, parent, files, run); err != nil {
+	written, err := writeTree(base, parent, files, run)
+	if err != nil {
 		return "", "", err
 	}
 	args := []string{"commit-tree"}
 	for _, p := range msg.parents(parent) {
 		args = append(args, "-p", p)
 	}
-	sha, err = run([]byte(msg.Text), append(args, "-F", "-", tree)...)
+	if sha, err = run([]byte(msg.Text), append(args, "-F", "-", written)...); err != nil {
+		return "", "", err
+	}
+	tree, err = m.treeName(sha)
 	return sha, tree, err
+}
+
+// treeName is what Tree.TreeID would be for a commit.
+func (m *Mirror) treeName(sha string) (string, error) {
+	tree, err := m.treeFS(sha)
+	if err != nil {
+		return "", err
+	}
+	d, err := tree.describe()
+	return d.name.String(), err
 }
 
 // writeTree writes the changed tree through an index of its own.

@@ -77,6 +77,7 @@ func (m *Mirror) Log(ctx context.Context, sha string, n int) ([]Commit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("log %.8s: %w", sha, err)
 	}
+	names := newDescriber(&treeFS{repo: repo, trees: map[plumbing.Hash][]node{}})
 	var log []Commit
 	for h := plumbing.NewHash(sha); len(log) < n && ctx.Err() == nil; {
 		c, err := repo.CommitObject(h)
@@ -86,7 +87,7 @@ func (m *Mirror) Log(ctx context.Context, sha string, n int) ([]Commit, error) {
 		if err != nil {
 			return nil, fmt.Errorf("log %.8s: %w", sha, err)
 		}
-		log = append(log, Commit{SHA: h.String(), Tree: c.TreeHash.String(), When: c.Committer.When,
+		log = append(log, Commit{SHA: h.String(), Tree: names.of(c.TreeHash), When: c.Committer.When,
 			Author: Person{c.Author.Name, c.Author.Email}, Text: c.Message})
 		if len(c.ParentHashes) == 0 {
 			break
@@ -96,7 +97,7 @@ func (m *Mirror) Log(ctx context.Context, sha string, n int) ([]Commit, error) {
 	return log, context.Cause(ctx)
 }
 
-// Commit is one commit of a history, along first parents.
+// Commit is one commit of a history, along first parents. Its Tree is named as Tree.TreeID is.
 type Commit struct {
 	SHA, Tree string
 	When      time.Time

@@ -1,7 +1,6 @@
 package worktree
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -12,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"golang.org/x/sys/unix"
 )
 
@@ -217,33 +217,23 @@ type folder struct {
 }
 
 func (f folder) write(put func(string, []byte) (name20, error)) (name20, error) {
-	type line struct {
-		key  string // folders sort as if they ended in a slash
-		text []byte
-	}
-	var lines []line
+	var lines []treeLine
 	for i := 0; i < len(f.files); {
 		base, _, below := strings.Cut(f.files[i].path[f.prefix:], "/")
-		mode, name, key, next := f.files[i].mode, f.files[i].name, base, i+1
+		line, next := treeLine{filemode.FileMode(f.files[i].mode), base, f.files[i].name}, i+1
 		if below {
-			key += "/"
-			dir := f.files[i].path[:f.prefix] + key
+			dir := f.files[i].path[:f.prefix] + base + "/"
 			for next < len(f.files) && strings.HasPrefix(f.files[next].path, dir) {
 				next++
 			}
 			var err error
-			if name, err = (folder{f.files[i:next], len(dir)}).write(put); err != nil {
+			if line.name, err = (folder{f.files[i:next], len(dir)}).write(put); err != nil {
 				return name20{}, err
 			}
-			mode = 0o40000
+			line.mode = filemode.Dir
 		}
-		lines = append(lines, line{key, append(fmt.Appendf(nil, "%o %s\x00", mode, base), name[:]...)})
+		lines = append(lines, line)
 		i = next
 	}
-	slices.SortFunc(lines, func(a, b line) int { return strings.Compare(a.key, b.key) })
-	var body bytes.Buffer
-	for _, l := range lines {
-		body.Write(l.text)
-	}
-	return put("tree", body.Bytes())
+	return put("tree", treeText(lines))
 }

@@ -1,14 +1,12 @@
 package worktree
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"sync"
 	"time"
 )
@@ -19,7 +17,7 @@ const closeTime = 10 * time.Second // waited for a mirror's lock
 type Tree struct {
 	Dir    string            // the checkout
 	SHA    string            // its commit
-	TreeID string            // git's name of the commit's tree
+	TreeID string            // git's name of the commit's tree, as its files make it today; see describe of trees of long ago
 	Links  map[string]string // path of each submodule -> its commit; the folder itself is empty
 
 	mirror *Mirror
@@ -44,7 +42,7 @@ func (m *Mirror) cut(ctx context.Context, sha string) (*Tree, error) {
 		return nil, err
 	}
 	t := &Tree{SHA: sha, mirror: m}
-	if err := t.describe(ctx); err != nil {
+	if err := t.describe(); err != nil {
 		return nil, err
 	}
 	c, err := m.store.claim(ctx, m.store.trees(), owner{SHA: sha, Repo: m.name})
@@ -58,28 +56,15 @@ func (m *Mirror) cut(ctx context.Context, sha string) (*Tree, error) {
 	return t, nil
 }
 
-// describe asks for the tree's name and its submodules.
-func (t *Tree) describe(ctx context.Context) error {
-	git, dir := t.mirror.store.git, t.mirror.git
-	out, err := git.run(ctx, call{dir: dir, args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", t.SHA + "^{tree}"}})
-	if exitCode(err) == 1 || exitCode(err) == 128 {
-		return ErrNoSuchCommit
-	}
+// describe finds the tree's name and its submodules.
+func (t *Tree) describe() error {
+	tree, err := t.mirror.treeFS(t.SHA)
 	if err != nil {
 		return err
 	}
-	t.TreeID = strings.TrimSpace(string(out))
-	if out, err = git.run(ctx, call{dir: dir, args: []string{"ls-tree", "-r", "-z", "--full-tree", t.SHA}}); err != nil {
-		return err
-	}
-	t.Links = map[string]string{}
-	for line := range bytes.SplitSeq(out, []byte{0}) {
-		if rest, ok := bytes.CutPrefix(line, []byte("160000 commit ")); ok {
-			sha, path, _ := strings.Cut(string(rest), "\t")
-			t.Links[path] = sha
-		}
-	}
-	return nil
+	d, err := tree.describe()
+	t.TreeID, t.Links = d.name.String(), d.links
+	return err
 }
 
 func (t *Tree) checkout(ctx context.Context) error {

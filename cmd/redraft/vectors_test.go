@@ -132,10 +132,10 @@ func (l *local) redraft(args ...string) (int, string) {
 	return cmd.ProcessState.ExitCode(), said.String()
 }
 
-// fix runs fix against a model that says the right thing at once.
+// fix runs fix against a model that says the right thing at once, and always.
 func (l *local) fix(args ...string) (int, string) {
 	l.t.Helper()
-	server := modeltest.New(l.t, modeltest.Replies(modeltest.Reply{Text: rightAnswer}))
+	server := modeltest.New(l.t, func(modeltest.Request) modeltest.Reply { return modeltest.Reply{Text: rightAnswer} })
 	return l.redraft(append([]string{"fix", "--tiers", "small", "--base-url", server.URL()}, args...)...)
 }
 

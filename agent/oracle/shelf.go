@@ -43,6 +43,7 @@ func (s shelf) find(ctx context.Context, key string, fill func(dir string) (*pre
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open the prepared bases: %w", err)
 	}
+	s.reap(key)
 	dir := filepath.Join(s.dir, key)
 	held, err := holdBase(ctx, dir, syscall.LOCK_SH)
 	if err != nil {
@@ -55,7 +56,6 @@ func (s shelf) find(ctx context.Context, key string, fill func(dir string) (*pre
 			return nil, err
 		}
 		if b, err = read(dir); err != nil {
-			s.reap(key)
 			if b, err = s.fill(dir, fill); err != nil {
 				held.Close()
 				return nil, err

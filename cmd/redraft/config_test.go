@@ -63,7 +63,7 @@ func TestReadConfig(t *testing.T) {
 		{"github: {app-id: seven}\n", "config.yml"},
 		{"github: {private-key: inline}\n", "private-key"},
 		{"limits: {per-day: -1}\n", "limits.per-day"},
-		{"models: {huge: {base-url: x}}\n", "models.huge"},
+		{"models: {huge: {name: x}}\n", "models.huge has no base-url"},
 		{"models: {small: {name: x}}\n", "base-url"},
 		{"setup: {allow: true, registries: {go: \"https://goproxy.example/\"}}\n", ""},
 		{"setup: {registries: {npm: \"http://npm.example/\"}}\n", "setup.registries"},

@@ -125,7 +125,7 @@ func TestActionRealModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := map[string]string{".github/redraft.yml": "version: 1\nchecks:\n  unit: {run: \"go test ./...\"}\n"}
-	for name, b := range realFaults[0].files() {
+	for name, b := range realFaults[7].files() {
 		files[name] = string(b)
 	}
 	if _, err := f.repo.Commit("main", files, githubtest.Person{}, "A function"); err != nil {
@@ -136,7 +136,7 @@ func TestActionRealModel(t *testing.T) {
 	s.env = map[string]string{"PATH": os.Getenv("PATH")}
 	start := time.Now()
 	r := s.run()
-	t.Logf("%s: %s in %.1f s, after %s turns", realFaults[0].name, r.outputs["stop-reason"], time.Since(start).Seconds(), r.outputs["turns"])
+	t.Logf("%s: %s in %.1f s, after %s turns", realFaults[7].name, r.outputs["stop-reason"], time.Since(start).Seconds(), r.outputs["turns"])
 	switch r.outputs["stop-reason"] {
 	case "fixed":
 		if r.outputs["pull-request-operation"] != "created" || len(f.opened()) != 1 {

@@ -150,7 +150,7 @@ func wantClean(t *testing.T, token string, all []seen, outside string) {
 	if len(all) == 0 {
 		t.Fatal("no command was seen")
 	}
-	allowed := []string{"PATH", "LANG", "HOME", "GOENV", "TMPDIR", "PWD", "OLDPWD", "SHLVL", "_"}
+	allowed := []string{"PATH", "LANG", "HOME", "GOENV", "TMPDIR", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL", "GIT_CEILING_DIRECTORIES", "PWD", "OLDPWD", "SHLVL", "_"}
 	for _, p := range all {
 		for _, kv := range p.env {
 			name, _, _ := strings.Cut(kv, "=")

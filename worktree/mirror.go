@@ -51,6 +51,9 @@ func (s *Store) mirror(ctx context.Context, local string) (*Mirror, error) {
 		return nil, err
 	}
 	defer lock.Close()
+	if err := used(lock); err != nil {
+		return nil, err
+	}
 	if m.head, err = s.git.head(ctx, p); err != nil {
 		return nil, err
 	}

@@ -94,6 +94,9 @@ func (m *Mirror) fetchFrom(ctx context.Context, r Remote, commits []string) erro
 		return err
 	}
 	defer lock.Close()
+	if err := used(lock); err != nil {
+		return err
+	}
 	err = m.bring(ctx, r, lock, commits)
 	if err == nil || ctx.Err() != nil || !m.broken(ctx) || m.inUse() {
 		return err

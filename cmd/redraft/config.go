@@ -22,6 +22,7 @@ type config struct {
 	Sandbox sandboxConfig          `yaml:"sandbox"`
 	Setup   setupConfig            `yaml:"setup"`
 	Limits  limitsConfig           `yaml:"limits"`
+	Keep    keepConfig             `yaml:"keep"`
 	GitHub  githubConfig           `yaml:"github"`
 	Serve   serveConfig            `yaml:"serve"`
 	State   string                 `yaml:"state"` // folder for mirrors, jobs and toolchain bases; the user's state folder if empty
@@ -77,6 +78,12 @@ type limitsConfig struct {
 	PerDay     int `yaml:"per-day"`     // jobs of one repository; 10 if zero
 }
 
+// keepConfig says what of old jobs stays in the state folder.
+type keepConfig struct {
+	Days      int `yaml:"days"`      // evidence, and mirrors that nobody uses; 30 if zero
+	Gigabytes int `yaml:"gigabytes"` // of the newest evidence; 5 if zero
+}
+
 // githubConfig is how the server gets into GitHub. Secrets themselves never stand here: files or the environment hold them.
 type githubConfig struct {
 	AppID              int64    `yaml:"app-id"`
@@ -128,7 +135,7 @@ func (c config) check(name string) error {
 	l := c.Limits
 	for key, n := range map[string]int{
 		"limits.turns": l.Turns, "limits.minutes": l.Minutes, "limits.files": l.Files, "limits.lines": l.Lines, "limits.open-drafts": l.OpenDrafts,
-		"limits.per-day": l.PerDay, "serve.jobs": c.Serve.Jobs, "github.app-id": int(min(c.GitHub.AppID, 1)),
+		"limits.per-day": l.PerDay, "keep.days": c.Keep.Days, "keep.gigabytes": c.Keep.Gigabytes, "serve.jobs": c.Serve.Jobs, "github.app-id": int(min(c.GitHub.AppID, 1)),
 	} {
 		if n < 0 {
 			return usage("read the configuration %s: %s is below zero", name, key)

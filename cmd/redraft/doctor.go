@@ -58,7 +58,7 @@ func (a *app) doctorCmd() *cobra.Command {
 }
 
 func (a *app) doctor(ctx context.Context, onGitHub bool, repositories []string) error {
-	all := []diagnosis{a.seeGit(ctx), a.seeSandbox(), a.seeGo(ctx), a.seeState()}
+	all := []diagnosis{a.seeGit(ctx), a.seeSandbox(), a.seeGo(ctx), a.seeState(ctx)}
 	all = append(all, a.seeModels(ctx)...)
 	if onGitHub {
 		there, err := a.doctorGitHub(ctx, repositories)
@@ -175,7 +175,7 @@ func (a *app) seeGo(ctx context.Context) diagnosis {
 	return d
 }
 
-func (a *app) seeState() diagnosis {
+func (a *app) seeState(ctx context.Context) diagnosis {
 	d := diagnosis{What: "state", Need: true, Next: "Make the folder writable, or name another one with `state:` in config.yml."}
 	dir, err := a.stateDir()
 	if err == nil {
@@ -190,7 +190,7 @@ func (a *app) seeState() diagnosis {
 		d.Seen = err.Error()
 		return d
 	}
-	d.OK, d.Seen = free > 2<<30, fmt.Sprintf("%s, %.1f GiB free", dir, float64(free)/(1<<30))
+	d.OK, d.Seen = free > 2<<30, fmt.Sprintf("%s, %.1f GiB free; %s", dir, float64(free)/(1<<30), a.weight(ctx, dir))
 	if !d.OK {
 		d.Next = "Free some disk: a job wants 2 GiB."
 	}

@@ -84,6 +84,9 @@ func (a *app) fix(ctx context.Context, dir string, f fixFlags) error {
 	}
 	ui := a.newScreen()
 	ui.opening(s)
+	if err := a.sweep(ctx, s.store, s.state); err != nil {
+		ui.warn(fmt.Sprintf("old evidence stays: %v", err))
+	}
 	out, err := s.job(a, f, "fix", ui.event).Do(ctx)
 	if err != nil {
 		ui.failed(s, err)

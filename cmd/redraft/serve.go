@@ -76,6 +76,7 @@ func (a *app) serve(ctx context.Context, listen string) error {
 		return err
 	}
 	fmt.Fprintf(a.out, "redraft serves http://%s/webhook (health: /healthz, /readyz)\n", s.addr)
+	go a.sweepDaily(ctx, log, o.state)
 	select {
 	case <-ctx.Done():
 	case err = <-s.failed:

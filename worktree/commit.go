@@ -106,7 +106,7 @@ func (m *Mirror) treeName(sha string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	d, err := tree.describe()
+	d, err := tree.describe(false)
 	return d.name.String(), err
 }
 

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -298,7 +300,7 @@ func (c *copier) file(from, to int, e *entry) error {
 	if e.stat.Mode&unix.S_IFMT != unix.S_IFREG {
 		return ErrSpecial
 	}
-	out, cloned, err := c.create(in, to, e.name)
+	out, cloned, err := c.create(in, to, e.name, uint32(e.stat.Mode)&0o777|0o600)
 	if err != nil {
 		return err
 	}
@@ -317,18 +319,34 @@ func (c *copier) contents(in, out int, cloned bool, e *entry) error {
 		c.cloned.Add(1)
 	} else {
 		var err error
-		if n, err = c.bytesOf(in, out); err != nil {
+		if n, err = c.bytesOf(in, out, e.stat.Size); err != nil {
 			return err
 		}
 	}
 	c.bytes.Add(n)
-	return unix.Fchmod(out, uint32(e.stat.Mode)&0o777|0o600)
+	mode := uint32(e.stat.Mode)&0o777 | 0o600
+	if !cloned && mode&^masked() == mode { // it was made with this mode, and nothing was taken off
+		return nil
+	}
+	return unix.Fchmod(out, mode)
 }
+
+// masked are the bits that the system takes off the mode of every file that is made here.
+var masked = sync.OnceValue(func() uint32 {
+	b, _ := os.ReadFile("/proc/self/status")
+	_, line, found := strings.Cut(string(b), "\nUmask:\t")
+	line, _, _ = strings.Cut(line, "\n")
+	mask, err := strconv.ParseUint(line, 8, 32)
+	if !found || err != nil {
+		return 0o777 // not known
+	}
+	return uint32(mask)
+})
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 256<<10); return &b }}
 
-// bytesOf copies bytes in pieces, and looks at ctx between them.
-func (c *copier) bytesOf(in, out int) (total int64, err error) {
+// bytesOf copies bytes in pieces, and looks at ctx between them. A file that has its size is not asked for more.
+func (c *copier) bytesOf(in, out int, size int64) (total int64, err error) {
 	buf := buffers.Get().(*[]byte)
 	defer buffers.Put(buf)
 	for {
@@ -343,7 +361,9 @@ func (c *copier) bytesOf(in, out int) (total int64, err error) {
 			}
 			piece = piece[k:]
 		}
-		total += int64(n)
+		if total += int64(n); total == size {
+			return total, nil
+		}
 		if err := context.Cause(c.ctx); err != nil {
 			return total, err
 		}

@@ -340,3 +340,33 @@ func BenchmarkCopy(b *testing.B) {
 	b.ReportMetric(float64(median("cp -r").Microseconds())/1000, "ms/cp")
 	b.ReportMetric(float64(median("Copy"))/float64(median("cp -r")), "Copy/cp")
 }
+
+// What the system takes off a mode is known, or said not to be.
+func TestMasked(t *testing.T) {
+	now := unix.Umask(0)
+	unix.Umask(now)
+	if got := masked(); got != uint32(now) && got != 0o777 {
+		t.Errorf("%o, want %o", got, now)
+	}
+	src := t.TempDir()
+	for _, mode := range []os.FileMode{0o400, 0o644, 0o666, 0o755, 0o777, 0o600} {
+		name := filepath.Join(src, mode.String())
+		if err := errors.Join(os.WriteFile(name, []byte("x"), 0o600), os.Chmod(name, mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dst := filepath.Join(t.TempDir(), "dst")
+	if _, err := Copy(t.Context(), src, dst); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dst)
+	if err != nil || len(entries) != 6 {
+		t.Fatal(err, entries)
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if was, statErr := os.Stat(filepath.Join(src, e.Name())); err != nil || statErr != nil || info.Mode() != was.Mode()|0o600 {
+			t.Errorf("%s became %v: %v, %v", e.Name(), info.Mode(), err, statErr)
+		}
+	}
+}

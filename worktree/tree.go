@@ -7,9 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 )
+
+// ErrTree is returned for a commit whose tree cannot be laid on this disk: git takes one of its names for .git, or two of them
+// for one, or it is too deep, or a name too long. Nothing is wrong with the machine.
+var ErrTree = errors.New("the tree cannot be laid on this disk")
 
 const closeTime = 10 * time.Second // waited for a mirror's lock
 
@@ -62,7 +67,7 @@ func (t *Tree) describe() error {
 	if err != nil {
 		return err
 	}
-	d, err := tree.describe()
+	d, err := tree.describe(t.mirror.store.folds())
 	t.TreeID, t.Links = d.name.String(), d.links
 	return err
 }
@@ -83,6 +88,10 @@ func (t *Tree) checkout(ctx context.Context) error {
 		config: [][2]string{{"checkout.workers", "0"}},
 		hold:   []*os.File{lock, t.claim.lock},
 	})
+	var g *gitError
+	if errors.As(err, &g) && (strings.Contains(g.said, "invalid path") || strings.Contains(g.said, "File name too long")) {
+		return fmt.Errorf("%w: %w", ErrTree, err)
+	}
 	return err
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
 )
 
 // described is what a tree is called and which submodules it has.
@@ -19,16 +21,18 @@ type described struct {
 
 // describe names the tree as git names one that is made of its files today. That is the name that it has, but for trees of
 // long ago: those may hold modes that git has stopped writing, folders without files, or lines in another order, and
-// nobody who looks at the files alone can know that.
+// nobody who looks at the files alone can know that. folds says that the tree is to lie on a disk that folds names.
 // https://git-scm.com/docs/git-fsck#_fsck_messages on badFilemode, zeroPaddedFilemode and treeNotSorted
-func (t *treeFS) describe() (described, error) {
+func (t *treeFS) describe(folds bool) (described, error) {
 	d := newDescriber(t)
+	d.folds = folds
 	name, _, err := d.folder(t.root, "", 0)
 	return described{name, d.links}, err
 }
 
 type describer struct {
 	tree  *treeFS
+	folds bool              // the disk takes names for one that differ in case or composition alone, and these are refused
 	known map[name20]name20 // folders without submodules that were met before
 	links map[string]string
 }
@@ -50,7 +54,7 @@ var emptyTree = nameOf("tree", nil)
 // folder names one folder, and says whether a submodule lies below it.
 func (d *describer) folder(n node, at string, depth int) (name name20, linked bool, err error) {
 	if depth > maxDepth {
-		return name, false, fmt.Errorf("more than %d folders below one another", maxDepth)
+		return name, false, fmt.Errorf("%w: more than %d folders below one another", ErrTree, maxDepth)
 	}
 	if known, ok := d.known[name20(n.hash)]; ok {
 		return known, false, nil
@@ -58,6 +62,11 @@ func (d *describer) folder(n node, at string, depth int) (name name20, linked bo
 	children, err := d.tree.children(n)
 	if err != nil {
 		return name, false, err
+	}
+	if d.folds {
+		if err := apart(children, at); err != nil {
+			return name, false, err
+		}
 	}
 	lines := make([]treeLine, 0, len(children))
 	for _, c := range children {
@@ -87,7 +96,19 @@ func (d *describer) folder(n node, at string, depth int) (name name20, linked bo
 	return name, linked, nil
 }
 
-const maxDepth = 4096 // folders below one another that are looked into
+func apart(children []node, at string) error {
+	seen := map[string]string{}
+	for _, c := range children {
+		folded := norm.NFD.String(cases.Fold().String(c.name))
+		if other, twice := seen[folded]; twice {
+			return fmt.Errorf("%w: %q and %q are one name to it", ErrTree, path.Join(at, other), path.Join(at, c.name))
+		}
+		seen[folded] = c.name
+	}
+	return nil
+}
+
+const maxDepth = copyDepth // folders below one another
 
 // treeLine is one entry of a tree object.
 type treeLine struct {

@@ -1,8 +1,10 @@
 package worktree
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -50,5 +52,55 @@ func TestOldTrees(t *testing.T) {
 				t.Errorf("log: %+v, %v", log, err)
 			}
 		})
+	}
+}
+
+// A disk that folds names is asked only for trees that it can hold.
+func TestSameName(t *testing.T) {
+	for _, tt := range []struct {
+		files map[string]string
+		want  string
+	}{
+		{map[string]string{"a": "", "b": "", "d/a": "", "e/A": ""}, ""},
+		{map[string]string{"d/Name": "1", "d/name": "2"}, `"d/Name" and "d/name"`},
+		{map[string]string{"Dir/a": "1", "dir/b": "2"}, `"Dir" and "dir"`},
+		{map[string]string{"\u00e9": "1", "e\u0301": "2"}, "are one name to it"},
+		{map[string]string{"stra\u00dfe": "1", "STRASSE": "2"}, "are one name to it"},
+	} {
+		s := openStore(t)
+		if s.folds() {
+			t.Skip("REFUSED: this disk folds names itself")
+		}
+		m := mirrorOf(t, s, repository(t, tt.files))
+		tree, err := m.treeFS(m.Head())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tree.describe(false); err != nil {
+			t.Error(err)
+		}
+		_, err = tree.describe(true)
+		if (tt.want == "") != (err == nil) || err != nil && (!errors.Is(err, ErrTree) || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%q: %v, want %q", tt.files, err, tt.want)
+		}
+	}
+}
+
+// What cannot be laid on this disk is told apart from a disk that fails, and nothing of it is left.
+func TestNoSuchTree(t *testing.T) {
+	deep := strings.Repeat("d/", copyDepth+1) + "f"
+	for name, path := range map[string]string{"too deep": deep, "a name of .git on another system": "git~1/config", "a name that is too long": strings.Repeat("n", 300)} {
+		repo := repository(t, map[string]string{"a.txt": "a\n"})
+		blob := plain(t, repo, "rev-parse", "HEAD:a.txt")
+		plain(t, repo, "-c", "core.protectNTFS=false", "update-index", "--add", "--cacheinfo", "100644,"+blob+","+path)
+		plain(t, repo, "-c", "core.protectNTFS=false", "commit", "-q", "-m", "odd")
+		s := openStore(t)
+		m := mirrorOf(t, s, repo)
+		if tree, err := m.Cut(t.Context(), m.Head()); !errors.Is(err, ErrTree) {
+			t.Errorf("%s: %v, %v", name, tree, err)
+		}
+		if left := leftovers(t, s); len(left) > 0 {
+			t.Errorf("%s: left %q", name, left)
+		}
 	}
 }

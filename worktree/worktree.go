@@ -61,3 +61,9 @@ func (s *Store) mirrors() string { return filepath.Join(s.dir, "mirrors") }
 func (s *Store) trees() string   { return filepath.Join(s.dir, "trees") }
 func (s *Store) tmp() string     { return filepath.Join(s.dir, "tmp") }
 func (s *Store) guard() string   { return filepath.Join(s.dir, "guard") }
+
+// folds reports whether the store's disk takes names for one that differ in case alone.
+func (s *Store) folds() bool {
+	_, err := os.Lstat(filepath.Join(s.dir, "TREES"))
+	return err == nil
+}

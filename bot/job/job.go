@@ -74,7 +74,7 @@ func (j Job) Do(ctx context.Context) (Outcome, error) {
 	defer func() { rec.Close() }() // whichever recorder is the last one
 	tree, err := j.Mirror.Cut(ctx, j.Spec.Root)
 	if err != nil {
-		return out, err
+		return j.unready(out, rec, err)
 	}
 	defer tree.Close(ctx) //nolint:errcheck // the start-up reaper takes what stays
 	merge, err := j.cutMerge(ctx)
@@ -165,6 +165,8 @@ func (j Job) unready(out Outcome, rec *trace.Recorder, err error) (Outcome, erro
 		out.Stop = trace.Stop{Reason: trace.NeedsConfiguration, Text: none.Error(), Next: "Name the check: --check 'COMMAND', or checks in .github/redraft.yml."}
 	case errors.As(err, &wrong) && j.Config != nil:
 		out.Stop = trace.Stop{Reason: trace.NeedsConfiguration, Text: wrong.Error(), Next: "Correct .github/redraft.yml on the default branch."}
+	case errors.Is(err, worktree.ErrTree):
+		out.Stop = trace.Stop{Reason: trace.Infra, Class: "tree", Text: j.clean(err.Error()) + ".", Next: "Take what is named out of the commit, or run redraft on another system."}
 	default:
 		return out, err
 	}

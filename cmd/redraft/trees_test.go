@@ -83,7 +83,7 @@ blob=$(echo x | git hash-object -w --stdin)
 git update-index --add --cacheinfo "100644,$blob,$(printf 'd/%.0s' $(seq 300))f"
 git add answer.txt
 git commit -q -m deep
-`, exit: exitFailed, says: "more than 256 folders below one another", after: `test -z "$BRANCH"`},
+`, exit: exitStopped, says: "infra: cut ", after: `test -z "$BRANCH"`},
 	{name: "conversions of every kind", make: begin + `
 printf '* text=auto eol=crlf\n*.id ident\n*.u16 working-tree-encoding=UTF-16\n*.x filter=none\n' > .gitattributes
 printf '$Id$\n' > a.id
@@ -143,7 +143,7 @@ git add -A
 blob=$(echo x | git hash-object -w --stdin)
 git -c core.protectNTFS=false update-index --add --cacheinfo "100644,$blob,git~1/config"
 git -c core.protectNTFS=false commit -q -m evil
-`, exit: exitFailed, says: "invalid path 'git~1/config'", after: `test -z "$BRANCH"`},
+`, exit: exitStopped, says: "invalid path 'git~1/config'", after: `test -z "$BRANCH"`},
 	{name: "a file's mode of long ago", make: begin + `
 blob=$(git hash-object -w answer.txt)
 printf '100664 %s\tanswer.txt\n' "$blob" | sed 's/^100664 /&blob /' | git mktree > tree

@@ -329,6 +329,31 @@ func TestVectorsInside(t *testing.T) {
 	}
 }
 
+// TestVectorsPrepared has setup commands plant it in what later copies start from, and takes a second job from there.
+func TestVectorsPrepared(t *testing.T) {
+	b := newBait(t)
+	l := newLocal(t, map[string]string{
+		"plant.sh":            "(" + strings.ReplaceAll(insidePlain, "FIRE", b.fire) + ") >&2\nmkdir -p made/sub \"$HOME/.local\" \"$HOME/go\"\ncp -r .git made/sub/.git\ncp -r .git \"$HOME/.local/.git\"\ncp -r .git \"$HOME/go/.git\"\n",
+		".github/redraft.yml": "version: 1\nsetup: [\"sh plant.sh\"]\nchecks: {unit: {run: \"" + rightCheck + " && test -e made/sub && git status && ! test -e .git/hooks\"}}\n",
+	})
+	writeTo(t, filepath.Join(l.home, ".config", "redraft", "config.yml"), "setup: {allow: true}\n", 0o600)
+	for range 2 {
+		code, said := l.fix()
+		if strings.Contains(said, "needs_tier") {
+			t.Skipf("REFUSED: setup commands cannot be run here:\n%s", said)
+		}
+		if code != exitProved || !strings.Contains(said, "Branch: redraft/") {
+			t.Errorf("exit %d:\n%s", code, said)
+		}
+	}
+	if prepared, _ := os.ReadDir(filepath.Join(l.home, ".local", "state", "redraft", "prepared")); len(prepared) == 0 {
+		t.Error("nothing was prepared, so this test shows little")
+	}
+	if b.fired(t) {
+		t.Error("fired")
+	}
+}
+
 // hostile gives the forge's default branch what a repository can hold of it, since no configuration comes with a clone: names
 // of filters and drivers, submodules and large files with addresses of theirs, links, and a branch called like an option.
 func (f *forge) hostile(b bait) {

@@ -89,11 +89,15 @@ func heal(git string) error {
 	for _, dir := range leftovers {
 		err = errors.Join(err, removeAll(dir))
 	}
-	books, readErr := os.ReadDir(filepath.Join(git, "worktrees"))
-	if errors.Is(readErr, fs.ErrNotExist) {
-		readErr = nil
+	return errors.Join(err, closeBooks(git), sweep(git))
+}
+
+// closeBooks removes the books of trees that are gone, or never came to be. The caller holds the mirror's lock alone.
+func closeBooks(git string) error {
+	books, err := os.ReadDir(filepath.Join(git, "worktrees"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	err = errors.Join(err, readErr)
 	for _, e := range books {
 		book := filepath.Join(git, "worktrees", e.Name())
 		pointer, _ := readPointer(filepath.Join(book, "gitdir"), "")
@@ -101,7 +105,7 @@ func heal(git string) error {
 			err = errors.Join(err, removeAll(book))
 		}
 	}
-	return errors.Join(err, sweep(git))
+	return err
 }
 
 // sweep removes git's lock files below git, and temporary files of its object store. No ref's name ends in .lock.

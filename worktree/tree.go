@@ -47,7 +47,7 @@ func (m *Mirror) cut(ctx context.Context, sha string) (*Tree, error) {
 		return nil, err
 	}
 	t := &Tree{SHA: sha, mirror: m}
-	if err := t.describe(); err != nil {
+	if err := errors.Join(context.Cause(ctx), t.describe()); err != nil {
 		return nil, err
 	}
 	c, err := m.store.claim(ctx, m.store.trees(), owner{SHA: sha, Repo: m.name})
@@ -112,6 +112,9 @@ func (t *Tree) enter(ctx context.Context) error {
 	t.book, _ = dotGit(t.Dir)
 	if err == nil && filepath.Dir(t.book) != filepath.Join(t.mirror.git, "worktrees") {
 		err = fmt.Errorf("git put the record of %s at %q", t.Dir, t.book)
+	}
+	if err != nil { // cut short, git may have begun a book that the tree does not name yet
+		err = errors.Join(err, closeBooks(t.mirror.git))
 	}
 	return err
 }

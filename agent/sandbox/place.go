@@ -27,13 +27,3 @@ func (s *Sandbox) checkPlaces(c Command) error {
 	}
 	return nil
 }
-
-// seen is a path as the command sees it.
-func (c Command) seen(path string) string {
-	for from, place := range c.Places {
-		if within(from, path) {
-			return place + strings.TrimPrefix(path, from)
-		}
-	}
-	return path
-}

@@ -90,10 +90,9 @@ type Sandbox struct {
 	gaps   []string
 	shim   []string // resolved argv of the shim, without its marker
 	tmp    string
-	closed []int  // Options.DenyPorts
-	bwrap  string // absolute path of the launcher, in that tier
+	closed []int // Options.DenyPorts
 
-	controls controls // how memory and processes are bounded
+	backend // what this system's tiers need besides
 }
 
 // Open probes the tiers and returns the strongest that works both ways, or an error that says what each tier

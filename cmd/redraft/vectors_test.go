@@ -62,7 +62,9 @@ func (b bait) fired(t *testing.T) bool {
 	text, err := os.ReadFile(b.mark)
 	if err == nil {
 		t.Logf("%.300s", text)
-		err = os.RemoveAll(b.mark)
+		if err := os.RemoveAll(b.mark); err != nil {
+			t.Fatal(err)
+		}
 		return true
 	}
 	if err := os.RemoveAll(b.mark); err != nil { // a folder on the way to a branch's name

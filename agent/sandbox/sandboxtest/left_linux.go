@@ -146,7 +146,7 @@ func (w *world) testPaths(t *testing.T) {
 	for len(long) < 3900 {
 		long = filepath.Join(long, strings.Repeat("n", 100))
 	}
-	for _, name := range []string{`quote'"` + "`$(touch x)`", "--ro-bind", "--bind /etc /etc", "line\nbreak", `back\slash`, "space ", "-", "%s%n", "\x1b[31m", "עברית‮", long} {
+	for _, name := range []string{`quote'"` + "`$(touch x)`", "--ro-bind", "--bind /etc /etc", "line\nbreak", `back\slash`, "space ", "-", "%s%n", "\x1b[31m", "עברית\u202e", long} {
 		dir := name
 		if !filepath.IsAbs(dir) {
 			dir = filepath.Join(w.tree, "paths", name)

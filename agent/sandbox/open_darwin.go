@@ -21,6 +21,7 @@ const advice = "run outside of any other sandbox, which cannot hold a second one
 
 // open fits the sandbox to its tier and proves it.
 func (s *Sandbox) open(shim []string) (err error) {
+	s.backend = backend{}
 	if s.shim, err = resolveShim(shim); err != nil {
 		return err
 	}

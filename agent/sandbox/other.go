@@ -22,6 +22,7 @@ const advice = "this program cannot confine commands on " + runtime.GOOS + " yet
 	"--sandbox none runs commands unconfined, on your own word"
 
 func (s *Sandbox) open([]string) error {
+	s.backend = backend{}
 	if s.tier != Unconfined {
 		return fmt.Errorf("not available on %s", runtime.GOOS)
 	}

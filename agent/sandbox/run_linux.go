@@ -12,8 +12,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/redraft-dev/redraft/agent/sandbox/warden"
 )
@@ -81,6 +85,7 @@ type launch struct {
 
 	cmd    *exec.Cmd
 	life   *os.File      // closing it ends the command
+	ending *os.File      // the shim's answer comes by it
 	quiet  chan struct{} // closed when both streams have ended
 	answer chan []byte   // the shim's, empty if it died without one
 	over   chan struct{} // closed when the launcher is dead
@@ -121,6 +126,14 @@ func (l *launch) await(ctx context.Context) []byte {
 	case a := <-l.answer:
 		l.life.Close()
 		return a
+	case <-dead(l.cmd.Process.Pid):
+		select {
+		case a := <-l.answer:
+			l.life.Close()
+			return a
+		case <-time.After(lastWords):
+		}
+		return l.forsaken()
 	case <-ctx.Done():
 	case <-late.C:
 	}
@@ -130,7 +143,56 @@ func (l *launch) await(ctx context.Context) []byte {
 		return a
 	case <-time.After(grace):
 		warden.KillFamily(l.cmd.Process.Pid)
+		return l.forsaken()
+	}
+}
+
+// lastWords is how long an answer may take to arrive after the launcher has ended.
+const lastWords = 2 * time.Second
+
+// forsaken ends what a dead launcher left behind. bubblewrap's inner process asks to die with the outer one; where that was
+// killed before it could ask, it waits for good for a word from nobody, and is nobody's child. It still holds the pipe that the
+// answer would come by, and that is how it is found.
+func (l *launch) forsaken() []byte {
+	l.life.Close()
+	killHolders(l.ending)
+	select {
+	case a := <-l.answer:
+		return a
+	case <-time.After(lastWords):
+		l.ending.Close() // another user's by now, perhaps: what it says is not waited for
 		return <-l.answer
+	}
+}
+
+// dead is closed when a child has ended. It stays to be waited for.
+func dead(pid int) <-chan struct{} {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+		}
+	}()
+	return over
+}
+
+// killHolders kills every other process that has a pipe open.
+func killHolders(pipe *os.File) {
+	info, err := pipe.Stat()
+	if err != nil {
+		return
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return
+	}
+	name := fmt.Sprintf("pipe:[%d]", st.Ino)
+	all, _ := filepath.Glob("/proc/[0-9]*/fd/*")
+	for _, fd := range all {
+		pid, err := strconv.Atoi(strings.Split(fd, "/")[2])
+		if to, lerr := os.Readlink(fd); err == nil && lerr == nil && to == name && pid != os.Getpid() {
+			_ = unix.Kill(pid, unix.SIGKILL)
+		}
 	}
 }
 
@@ -174,7 +236,7 @@ func (l *launch) start(stdin io.Reader) (ours pipes, err error) {
 	}
 	// Where memory runs out the command goes first, and not the caller. Best effort: its children inherit it.
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", l.cmd.Process.Pid), []byte("500"), 0)
-	l.life, l.quiet, l.answer = orderW, make(chan struct{}), make(chan []byte, 1)
+	l.life, l.ending, l.quiet, l.answer = orderW, endR, make(chan struct{}), make(chan []byte, 1)
 	l.over = make(chan struct{})
 	go l.give(orderW)
 	go feed(inW, stdin)

@@ -124,14 +124,29 @@ func (s *slaughter) job(repo string, lane, n int, rng *rand.Rand) {
 	select {
 	case <-over:
 	case <-time.After(60 * time.Second):
+		s.t.Errorf("job %d is still there 60 s after its %s was killed:\n%s\n%s", n, role, said, stuck(cmd.Process.Pid, evidence))
 		_ = cmd.Process.Kill()
-		s.t.Errorf("job %d is still there 60 s after its %s was killed:\n%s", n, role, said)
 		return
 	}
 	s.ended(cmd.ProcessState, role, repo, evidence, said)
 	if rng == nil {
 		s.duration = time.Since(begin)
 	}
+}
+
+// stuck describes a job that does not end: its processes, and what the one that repairs is at.
+func stuck(fix int, evidence string) string {
+	var b strings.Builder
+	for _, p := range family(fix) {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid))
+		fmt.Fprintf(&b, "%d of %d, %s: %.200q\n", p.pid, p.parent, p.role, line)
+		if p.role == "repair" {
+			_ = syscall.Kill(p.pid, syscall.SIGQUIT)
+		}
+	}
+	time.Sleep(time.Second)
+	log, _ := os.ReadFile(filepath.Join(evidence, "repair.log"))
+	return b.String() + string(log)
 }
 
 // due says whether the kills would fall behind without one more.

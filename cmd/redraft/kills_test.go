@@ -125,7 +125,9 @@ func (s *slaughter) job(repo string, lane, n int, rng *rand.Rand) {
 	case <-over:
 	case <-time.After(60 * time.Second):
 		s.t.Errorf("job %d is still there 60 s after its %s was killed:\n%s\n%s", n, role, said, stuck(cmd.Process.Pid, evidence))
-		_ = cmd.Process.Kill()
+		for _, p := range family(cmd.Process.Pid) {
+			p.kill()
+		}
 		return
 	}
 	s.ended(cmd.ProcessState, role, repo, evidence, said)

@@ -457,7 +457,7 @@ func TestOperatorTable(t *testing.T) {
 			t.Errorf("docs/configuration.md does not have %s", name)
 		}
 		for key := range section.Properties {
-			if !strings.Contains(text, "`"+name+"."+key+"`") && !(strings.Contains(text, "`"+name+".") && strings.Contains(text, "`."+key+"`")) {
+			if !strings.Contains(text, "`"+name+"."+key+"`") && !strings.Contains(text, "`"+name+"."+key+".") && !(strings.Contains(text, "`"+name+".") && strings.Contains(text, "`."+key+"`")) {
 				t.Errorf("docs/configuration.md does not have %s.%s", name, key)
 			}
 		}

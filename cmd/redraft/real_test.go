@@ -50,8 +50,8 @@ func (f oneFunction) files() map[string][]byte {
 // realCache is where the weights lie, found before any test sets another HOME.
 var realCache = modeltest.Cache(os.Getenv)
 
-// TestRealModel takes eight faults of one function to a real model on this machine, two turns each, and no other tier. At least
-// two must be proved, and every other one must end in a typed stop.
+// TestRealModel takes faults of one function to a real model on this machine, two turns each, and no other tier: three, or all
+// eight with REDRAFT_REAL=all. At least a quarter must be proved, and every other one must end in a typed stop.
 func TestRealModel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("REFUSED: -short leaves the real model out")
@@ -67,7 +67,11 @@ func TestRealModel(t *testing.T) {
 	t.Cleanup(server.Close)
 	a := &app{getenv: homely(t), out: t.Output(), err: t.Output(), clean: redact.New()}
 	proved, tried, start := 0, 0, time.Now()
-	for _, f := range realFaults {
+	faults := realFaults[:3]
+	if os.Getenv("REDRAFT_REAL") == "all" {
+		faults = realFaults
+	}
+	for _, f := range faults {
 		if end, ok := t.Deadline(); ok && time.Until(end) < 90*time.Second {
 			t.Logf("%-11s not tried: the test's time is over", f.name)
 			continue
@@ -78,8 +82,8 @@ func TestRealModel(t *testing.T) {
 		}
 	}
 	t.Logf("proved %d of %d in %.0f s", proved, tried, time.Since(start).Seconds())
-	if proved < 2 {
-		t.Errorf("proved %d of %d, want at least 2", proved, tried)
+	if proved < (tried+3)/4 {
+		t.Errorf("proved %d of %d, want at least a quarter", proved, tried)
 	}
 }
 

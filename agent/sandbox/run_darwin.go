@@ -1,19 +1,16 @@
 package sandbox
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -32,7 +29,7 @@ func (s *Sandbox) run(ctx context.Context, c Command) (res Result, err error) {
 		return Result{}, err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	l := &launch{out: capture{max: c.Output}, err: capture{max: c.Output}, argv: append(slices.Clone(s.shim), shimMarker)}
+	l := &launch{wires: wires{out: capture{max: c.Output}, err: capture{max: c.Output}}, argv: append(slices.Clone(s.shim), shimMarker)}
 	if l.order, err = s.plan(c, tmp); err != nil {
 		return Result{}, err
 	}
@@ -130,14 +127,11 @@ func forward(list []Forward) (closeAll func(), err error) {
 
 // launch is one run as the caller's process sees it.
 type launch struct {
-	order    order
-	argv     []string
-	out, err capture
+	order order
+	argv  []string
+	wires
 
-	cmd    *exec.Cmd
-	life   *os.File      // closing it ends the command
-	quiet  chan struct{} // closed when both streams have ended
-	answer chan []byte   // the shim's, empty if it died without one
+	cmd *exec.Cmd
 }
 
 func (l *launch) run(ctx context.Context, stdin io.Reader) (Result, error) {
@@ -148,12 +142,7 @@ func (l *launch) run(ctx context.Context, stdin io.Reader) (Result, error) {
 	defer pipes.close()
 	answer := l.await(ctx)
 	state := l.cmd.Wait()
-	select { // all writers are dead; what they left in the pipes is read by now or soon
-	case <-l.quiet:
-	case <-time.After(2 * time.Second):
-		pipes.close()
-		<-l.quiet
-	}
+	l.drain(pipes)
 	if ctx.Err() != nil {
 		return Result{}, context.Cause(ctx)
 	}
@@ -177,7 +166,7 @@ func (l *launch) await(ctx context.Context) []byte {
 		return a
 	case <-time.After(grace):
 		killFamily(l.cmd.Process.Pid)
-		return <-l.answer
+		return l.lastWord()
 	}
 }
 
@@ -203,71 +192,14 @@ func killFamily(root int) {
 	_ = unix.Kill(root, unix.SIGKILL)
 }
 
-// pipes are open files that are closed together.
-type pipes []*os.File
-
-func (p pipes) close() {
-	for _, f := range p {
-		f.Close()
-	}
-}
-
 // start starts the shim with an empty environment and hands it the order.
 func (l *launch) start(stdin io.Reader) (ours pipes, err error) {
-	var theirs pipes
-	defer func() {
-		theirs.close()
-		if err != nil {
-			ours.close()
-		}
-	}()
-	pair := func() (r, w *os.File) {
-		if err == nil {
-			r, w, err = os.Pipe()
-		}
-		return r, w
-	}
-	inR, inW := pair()
-	outR, outW := pair()
-	errR, errW := pair()
-	orderR, orderW := pair()
-	endR, endW := pair()
-	theirs, ours = pipes{inR, outW, errW, orderR, endW}, pipes{inW, outR, errR, orderW, endR}
-	if err != nil {
+	l.cmd = &exec.Cmd{Path: l.argv[0], Args: l.argv, Env: []string{}, Dir: "/"}
+	if ours, err = l.wires.start(l.cmd, stdin, nil); err != nil {
 		return ours, err
 	}
-	l.cmd = &exec.Cmd{Path: l.argv[0], Args: l.argv, Env: []string{}, Dir: "/", Stdin: inR, Stdout: outW, Stderr: errW, ExtraFiles: []*os.File{orderR, endW}}
-	if err := l.cmd.Start(); err != nil {
-		return ours, err
-	}
-	l.life, l.quiet, l.answer = orderW, make(chan struct{}), make(chan []byte, 1)
-	go func() { _ = json.NewEncoder(orderW).Encode(l.order) }() // one that died does not read it: its answer tells
-	go feed(inW, stdin)
-	go l.collect(outR, errR)
-	go func() {
-		b, _ := io.ReadAll(io.LimitReader(endR, 1<<20))
-		l.answer <- b
-	}()
+	go func() { _ = json.NewEncoder(l.life).Encode(l.order) }() // one that died does not read it: its answer tells
 	return ours, nil
-}
-
-// feed gives the command its input. A command that does not read all of it is no error.
-func feed(w io.WriteCloser, r io.Reader) {
-	if r != nil {
-		_, _ = io.Copy(w, r)
-	}
-	w.Close()
-}
-
-func (l *launch) collect(stdout, stderr io.Reader) {
-	done := make(chan struct{})
-	go func() {
-		l.out.fill(stdout)
-		close(done)
-	}()
-	l.err.fill(stderr)
-	<-done
-	close(l.quiet)
 }
 
 // result turns the shim's answer into a Result.
@@ -292,16 +224,4 @@ func (l *launch) result(answer []byte, state error) (Result, error) {
 		Exit: e.Exit, Signal: e.Signal, Limit: e.Limit, Wall: e.Wall, User: e.User, Sys: e.Sys, MaxRSS: e.MaxRSS,
 		Stdout: stdout, Stderr: stderr, Truncated: cutOut || cutErr, Refused: refused,
 	}, nil
-}
-
-// said is how a launcher ended, in its own words where it had any.
-func said(state error, stderr []byte) string {
-	text := "exit status 0"
-	if state != nil {
-		text = state.Error()
-	}
-	if first, _, _ := bytes.Cut(bytes.TrimSpace(stderr), []byte("\n")); len(first) > 0 {
-		text += ": " + strings.ToValidUTF8(string(first[:min(len(first), 500)]), "?")
-	}
-	return text
 }

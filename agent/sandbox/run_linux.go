@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,7 +34,7 @@ func (s *Sandbox) run(ctx context.Context, c Command) (res Result, err error) {
 		return Result{}, err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	l := &launch{out: capture{max: c.Output}, err: capture{max: c.Output}}
+	l := &launch{wires: wires{out: capture{max: c.Output}, err: capture{max: c.Output}}}
 	defer func() { l.files.close() }()
 	if l.order, l.argv, l.files, err = s.plan(c, tmp); err != nil {
 		return Result{}, err
@@ -76,19 +75,15 @@ func (s *Sandbox) plan(c Command, tmp string) (o warden.Order, argv []string, fi
 
 // launch is one run as the caller's process sees it.
 type launch struct {
-	order    warden.Order
-	argv     []string
-	doors    *doors
-	group    *group
-	files    pipes // the launcher's, after the order and the ending
-	out, err capture
+	order warden.Order
+	argv  []string
+	doors *doors
+	group *group
+	files pipes // the launcher's, after the order and the ending
+	wires
 
-	cmd    *exec.Cmd
-	life   *os.File      // closing it ends the command
-	ending *os.File      // the shim's answer comes by it
-	quiet  chan struct{} // closed when both streams have ended
-	answer chan []byte   // the shim's, empty if it died without one
-	over   chan struct{} // closed when the launcher is dead
+	cmd  *exec.Cmd
+	over chan struct{} // closed when the launcher is dead
 }
 
 func (l *launch) run(ctx context.Context, stdin io.Reader) (Result, error) {
@@ -106,12 +101,7 @@ func (l *launch) run(ctx context.Context, stdin io.Reader) (Result, error) {
 	if len(answer) == 0 {
 		l.group.kill()
 	}
-	select { // all writers are dead; what they left in the pipes is read by now or soon
-	case <-l.quiet:
-	case <-time.After(2 * time.Second):
-		pipes.close()
-		<-l.quiet
-	}
+	l.drain(pipes)
 	if ctx.Err() != nil {
 		return Result{}, context.Cause(ctx)
 	}
@@ -147,22 +137,13 @@ func (l *launch) await(ctx context.Context) []byte {
 	}
 }
 
-// lastWords is how long an answer may take to arrive after the launcher has ended.
-const lastWords = 2 * time.Second
-
 // forsaken ends what a dead launcher left behind. bubblewrap's inner process asks to die with the outer one; where that was
 // killed before it could ask, it waits for good for a word from nobody, and is nobody's child. It still holds the pipe that the
 // answer would come by, and that is how it is found.
 func (l *launch) forsaken() []byte {
 	l.life.Close()
 	killHolders(l.ending)
-	select {
-	case a := <-l.answer:
-		return a
-	case <-time.After(lastWords):
-		l.ending.Close() // another user's by now, perhaps: what it says is not waited for
-		return <-l.answer
-	}
+	return l.lastWord()
 }
 
 // dead is closed when a child has ended. It stays to be waited for.
@@ -196,55 +177,16 @@ func killHolders(pipe *os.File) {
 	}
 }
 
-// pipes are open files that are closed together.
-type pipes []*os.File
-
-func (p pipes) close() {
-	for _, f := range p {
-		f.Close()
-	}
-}
-
 // start starts the launcher with an empty environment and hands it the order.
 func (l *launch) start(stdin io.Reader) (ours pipes, err error) {
-	var theirs pipes
-	defer func() {
-		theirs.close()
-		if err != nil {
-			ours.close()
-		}
-	}()
-	pair := func() (r, w *os.File) {
-		if err == nil {
-			r, w, err = os.Pipe()
-		}
-		return r, w
-	}
-	inR, inW := pair()
-	outR, outW := pair()
-	errR, errW := pair()
-	orderR, orderW := pair()
-	endR, endW := pair()
-	theirs, ours = pipes{inR, outW, errW, orderR, endW}, pipes{inW, outR, errR, orderW, endR}
-	if err != nil {
-		return ours, err
-	}
-	l.cmd = &exec.Cmd{Path: l.argv[0], Args: l.argv, Env: []string{}, Dir: "/",
-		Stdin: inR, Stdout: outW, Stderr: errW, ExtraFiles: append([]*os.File{orderR, endW}, l.files...), SysProcAttr: l.group.attr()}
-	if err := l.cmd.Start(); err != nil {
+	l.cmd = &exec.Cmd{Path: l.argv[0], Args: l.argv, Env: []string{}, Dir: "/", SysProcAttr: l.group.attr()}
+	if ours, err = l.wires.start(l.cmd, stdin, l.files); err != nil {
 		return ours, err
 	}
 	// Where memory runs out the command goes first, and not the caller. Best effort: its children inherit it.
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", l.cmd.Process.Pid), []byte("500"), 0)
-	l.life, l.ending, l.quiet, l.answer = orderW, endR, make(chan struct{}), make(chan []byte, 1)
 	l.over = make(chan struct{})
-	go l.give(orderW)
-	go feed(inW, stdin)
-	go l.collect(outR, errR)
-	go func() {
-		b, _ := io.ReadAll(io.LimitReader(endR, 1<<20))
-		l.answer <- b
-	}()
+	go l.give(l.life)
 	return ours, nil
 }
 
@@ -252,25 +194,6 @@ func (l *launch) start(stdin io.Reader) (ours pipes, err error) {
 func (l *launch) give(w io.Writer) {
 	_ = json.NewEncoder(w).Encode(l.order)
 	l.guard(w)
-}
-
-// feed gives the command its input. A command that does not read all of it is no error.
-func feed(w io.WriteCloser, r io.Reader) {
-	if r != nil {
-		_, _ = io.Copy(w, r)
-	}
-	w.Close()
-}
-
-func (l *launch) collect(stdout, stderr io.Reader) {
-	done := make(chan struct{})
-	go func() {
-		l.out.fill(stdout)
-		close(done)
-	}()
-	l.err.fill(stderr)
-	<-done
-	close(l.quiet)
 }
 
 // result turns the shim's answer into a Result.
@@ -294,16 +217,4 @@ func (l *launch) result(answer []byte, state error) (Result, error) {
 		Exit: e.Exit, Signal: e.Signal, Limit: e.Limit, Wall: e.Wall, User: e.User, Sys: e.Sys, MaxRSS: e.MaxRSS,
 		Stdout: stdout, Stderr: stderr, Truncated: cutOut || cutErr, Refused: e.Refused, Egress: attempts(e.Egress),
 	}, nil
-}
-
-// said is how a launcher ended, in its own words where it had any.
-func said(state error, stderr []byte) string {
-	text := "exit status 0"
-	if state != nil {
-		text = state.Error()
-	}
-	if first, _, _ := bytes.Cut(bytes.TrimSpace(stderr), []byte("\n")); len(first) > 0 {
-		text += ": " + strings.ToValidUTF8(string(first[:min(len(first), 500)]), "?")
-	}
-	return text
 }

@@ -174,17 +174,22 @@ const (
 	probeForks, probeThreads           = 16, 12
 )
 
-// control finds the best way to bound memory and processes that is seen to work in this tier, in both directions.
-func (s *Sandbox) control() {
-	found := findControls()
-	if found.version > 0 {
-		reapGroups(found.memory)
-		reapGroups(found.pids)
-		if err := s.proveControls(found); err != nil {
-			found = controls{lack: err.Error()}
+// control proves the tier, under the best way to bound memory and processes that is seen to work in it, in both directions: the
+// tier's own probe runs within its caps, and what asks for more is stopped. Where that fails the watchdog is all there is.
+func (s *Sandbox) control() error {
+	if s.controls = findControls(); s.controls.version > 0 {
+		reapGroups(s.controls.memory)
+		reapGroups(s.controls.pids)
+		err := s.prove()
+		if err == nil {
+			err = s.proveControls(s.controls)
 		}
+		if err == nil {
+			return nil
+		}
+		s.controls = controls{lack: err.Error()}
 	}
-	s.controls = found
+	return s.prove()
 }
 
 func (s *Sandbox) proveControls(found controls) error {
@@ -202,9 +207,8 @@ func (s *Sandbox) proveControls(found controls) error {
 		exit     int
 		limit    string
 	}{
-		{found, taking{probeBytes, forks}, probeWide, 0, ""},
 		{found, taking{Bytes: probeBytes}, probeNarrow, -1, "memory"},
-		{few, taking{Forks: forks}, probeWide, 1, "pids"},
+		{few, taking{probeBytes, forks}, probeWide, 1, "pids"}, // the same bytes are taken where they are allowed
 	} {
 		box := *s
 		box.controls = try.controls

@@ -433,7 +433,7 @@ func (d *draftText) gaps() string {
 	}
 	var all []string
 	for _, g := range d.r.Gaps[:min(5, len(d.r.Gaps))] {
-		all = append(all, d.prose(g, 160))
+		all = append(all, strings.TrimSuffix(d.prose(g, 300), "."))
 	}
 	return ", whose gaps are: " + strings.Join(all, "; ")
 }
@@ -517,6 +517,10 @@ func closed(text string) string {
 }
 
 func (d *draftText) receipt() {
-	d.add("Receipt `sha256:%s`. To check it, on the machine that has the evidence of this job: `redraft verify DIR`\n\n", d.Proof.ReceiptSum())
+	how := "on the machine that has the evidence of this job"
+	if d.Artifact {
+		how = "download the artifact of the workflow's run, and give the folder of this job"
+	}
+	d.add("Receipt `sha256:%s`. To check it, %s: `redraft verify DIR`\n\n", d.Proof.ReceiptSum(), how)
 	d.add("%s\n", d.Markers(d.clean))
 }

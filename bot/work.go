@@ -197,7 +197,7 @@ func (w *work) attempt(ctx context.Context) (out job.Outcome, err error) {
 		return out, err
 	}
 	if w.Half != RepairHalf { // whoever decided has just looked, and the other half looks again
-		if err := errors.Join(w.still(ctx)); err != nil {
+		if err := w.still(ctx); err != nil {
 			return out, err
 		}
 		if err := w.allowed(ctx); err != nil {

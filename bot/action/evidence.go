@@ -25,24 +25,27 @@ type entry struct {
 	Root   string `json:"root"`
 }
 
-// index writes down which folder will hold the evidence of which job, for the half that publishes.
-func (r *Run) index(jobs []queue.Job) error {
+// index makes the evidence's folder, with a word on which job's will be where, for the half that publishes.
+func (r *Run) index(jobs []queue.Job) ([]entry, error) {
 	var all []entry
 	for _, j := range jobs {
 		all = append(all, entry{Folder: j.ID + "-1", Key: j.Key, Root: j.Head})
 	}
+	if err := os.MkdirAll(r.Bot.Evidence, 0o700); err != nil {
+		return nil, fmt.Errorf("make the evidence folder: %w", err)
+	}
+	if _, err := os.Lstat(filepath.Join(r.Bot.Evidence, indexFile)); err == nil {
+		return nil, fmt.Errorf("%s holds the evidence of another run; every run has a folder of its own", r.Bot.Evidence)
+	}
+	return all, r.writeIndex(all)
+}
+
+func (r *Run) writeIndex(all []entry) error {
 	b, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(r.Bot.Evidence, 0o700); err != nil {
-		return fmt.Errorf("make the evidence folder: %w", err)
-	}
-	name := filepath.Join(r.Bot.Evidence, indexFile)
-	if _, err := os.Lstat(name); err == nil {
-		return fmt.Errorf("%s holds the evidence of another run; every run has a folder of its own", r.Bot.Evidence)
-	}
-	if err := os.WriteFile(name, append(b, '\n'), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(r.Bot.Evidence, indexFile), append(b, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write the index of the evidence: %w", err)
 	}
 	return nil

@@ -39,11 +39,16 @@ type Inputs struct {
 
 // BadInput is an input that cannot be meant.
 type BadInput struct {
-	Name string
+	Name string // "" when none could be read
 	Text string // what is wrong, and what to write
 }
 
-func (e *BadInput) Error() string { return "input " + e.Name + ": " + e.Text }
+func (e *BadInput) Error() string {
+	if e.Name == "" {
+		return "read the inputs: " + e.Text
+	}
+	return "input " + e.Name + ": " + e.Text
+}
 
 func bad(name, format string, args ...any) error {
 	return &BadInput{name, fmt.Sprintf(format, args...)}
@@ -85,10 +90,10 @@ func (a *Action) Inputs() (in Inputs, err error) {
 func (a *Action) readInputs() error {
 	text := a.getenv(InputsVariable)
 	if text == "" {
-		return bad("all", "the environment variable %s is not set; the Action sets it, and by hand redraft fix is the command", InputsVariable)
+		return bad("", "the environment variable %s is not set; the Action sets it, and by hand redraft fix is the command", InputsVariable)
 	}
 	if err := json.Unmarshal([]byte(text), &a.inputs); err != nil {
-		return bad("all", "%s is no JSON object of texts: %v", InputsVariable, err)
+		return bad("", "%s is no JSON object of texts: %v", InputsVariable, err)
 	}
 	for name := range a.inputs {
 		if !slices.Contains(names, name) {

@@ -24,7 +24,8 @@ type Run struct {
 	Bot      *bot.Bot // what belongs to one run is set by Do: queue, half, evidence, and what the inputs say
 	In       Inputs
 	At       Place
-	Settings []Setting // of the runner's own configuration, for the summary
+	Settings []Setting   // of the runner's own configuration, for the summary
+	Owner    plan.Limits // what the runner's own configuration says of limits; zero where it says nothing
 
 	queue  *memory
 	policy plan.File // the default branch's configuration, as it was read
@@ -201,12 +202,13 @@ func (r *Run) enqueue(ctx context.Context, jobs []bot.Job) (Result, error) {
 // answer does the jobs one after the other.
 func (r *Run) answer(ctx context.Context) (res Result, err error) {
 	waiting := r.queue.waiting()
+	var index []entry
 	if r.Bot.Half == bot.RepairHalf {
-		if err := r.index(waiting); err != nil {
+		if index, err = r.index(waiting); err != nil {
 			return res, err
 		}
 	}
-	for _, q := range waiting {
+	for i, q := range waiting {
 		var j bot.Job
 		if err := json.Unmarshal(q.Args, &j); err != nil {
 			return res, err
@@ -226,6 +228,12 @@ func (r *Run) answer(ctx context.Context) (res Result, err error) {
 		end, err := r.work(ctx, q)
 		if err != nil {
 			return res, err
+		}
+		if len(index) > 0 && index[i].Folder != end.Evidence { // it took a second attempt
+			index[i].Folder = end.Evidence
+			if err := r.writeIndex(index); err != nil {
+				return res, err
+			}
 		}
 		res.Ends = append(res.Ends, Ended{End: end, Job: j, Dir: filepath.Join(r.Bot.Evidence, end.Evidence)})
 	}

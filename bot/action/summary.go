@@ -77,6 +77,7 @@ func (r *Run) cell(s string) string {
 const (
 	fromInput = "the workflow's input"
 	fromFile  = "`" + plan.FileName + "`"
+	fromOwner = "the runner's configuration"
 	byDefault = "default"
 )
 
@@ -90,21 +91,23 @@ func (r *Run) settings() []Setting {
 		{"branch prefix", cmp.Or(in.Prefix, f.Publish.BranchPrefix, "redraft/"), from(in.Prefix != "", fromInput, from(f.Publish.BranchPrefix != "", fromFile, byDefault))},
 		{"labels of the draft", strings.Join(in.Over(f).Publish.Labels, ", "), from(len(in.Labels) > 0, fromInput, from(len(f.Publish.Labels) > 0, fromFile, byDefault))},
 	}
-	op, over := r.Bot.Operator.Limits, in.Over(f).Limits
+	result := r.Bot.Operator.Limits.Under(in.Over(f).Limits)
 	for _, l := range []struct {
-		name                    string
-		input, file, op, result int
+		name                       string
+		input, file, owner, result int
 	}{
-		{"turns", in.Turns, f.Limits.Turns, op.Turns, op.Under(over).Turns}, {"minutes", in.Minutes, f.Limits.Minutes, op.Minutes, op.Under(over).Minutes},
-		{"files", 0, f.Limits.Files, op.Files, op.Under(over).Files}, {"lines", 0, f.Limits.Lines, op.Lines, op.Under(over).Lines},
-		{"open drafts", 0, f.Limits.OpenDrafts, op.OpenDrafts, op.Under(over).OpenDrafts}, {"drafts a day", 0, f.Limits.PerDay, op.PerDay, op.Under(over).PerDay},
+		{"turns", in.Turns, f.Limits.Turns, r.Owner.Turns, result.Turns}, {"minutes", in.Minutes, f.Limits.Minutes, r.Owner.Minutes, result.Minutes},
+		{"files", 0, f.Limits.Files, r.Owner.Files, result.Files}, {"lines", 0, f.Limits.Lines, r.Owner.Lines, result.Lines},
+		{"open drafts", 0, f.Limits.OpenDrafts, r.Owner.OpenDrafts, result.OpenDrafts}, {"drafts a day", 0, f.Limits.PerDay, r.Owner.PerDay, result.PerDay},
 	} {
-		who := "the runner's configuration, or default"
-		switch {
-		case l.input == l.result && l.input > 0:
-			who = fromInput
-		case l.file == l.result && l.file > 0 && l.file < l.op:
+		who := byDefault // of those who say the number that counts, whoever has the most to say
+		switch l.result {
+		case l.owner:
+			who = fromOwner
+		case l.file:
 			who = fromFile
+		case l.input:
+			who = fromInput
 		}
 		all = append(all, Setting{l.name, fmt.Sprint(l.result), who})
 	}
@@ -138,7 +141,7 @@ func (r *Run) models() (all []Setting) {
 		return all
 	}
 	for _, m := range r.Bot.Repair.Models {
-		all = append(all, Setting{m.Tier + " model", cmp.Or(m.Name, m.Model), "the runner's configuration"})
+		all = append(all, Setting{m.Tier + " model", cmp.Or(m.Name, m.Model), fromOwner})
 	}
 	if len(all) == 0 {
 		all = []Setting{{"models", "whatever answers on the runner", byDefault}}

@@ -59,7 +59,7 @@ func (a *app) action(ctx context.Context, tool *action.Action) error {
 	if err != nil {
 		return err
 	}
-	run := &action.Run{Action: tool, Bot: b, In: in, At: at, Settings: a.actionSettings()}
+	run := &action.Run{Action: tool, Bot: b, In: in, At: at, Settings: a.actionSettings(), Owner: a.config.Limits.plan()}
 	res, err := run.Do(ctx)
 	switch {
 	case err != nil:

@@ -180,7 +180,7 @@ func TestActionWorkflowRun(t *testing.T) {
 	}) {
 		t.Errorf("no annotation says where the draft is:\n%s", r.log)
 	}
-	for _, want := range []string{"[Draft #", "| DR | red again without the change |", "| check | unit: grep -q right answer.txt | `.github/redraft.yml` |", "| small model | scripted | the runner's configuration |"} {
+	for _, want := range []string{"[Draft #", "| DR | red again without the change |", "| check | unit: grep -q right answer.txt | `.github/redraft.yml` |", "| small model | scripted | the runner's configuration |", "| turns | 6 | default |"} {
 		if !strings.Contains(r.summary, want) {
 			t.Errorf("the summary has no %q:\n%s", want, r.summary)
 		}
@@ -321,6 +321,15 @@ func TestActionHalves(t *testing.T) {
 	}
 	if _, ok := f.shown(f.repo.Tip("main")); ok {
 		t.Error("the repair half wrote a check run")
+	}
+	jobs, err := filepath.Glob(filepath.Join(made.outputs["evidence-path"], "*-1"))
+	if err != nil || len(jobs) != 1 {
+		t.Fatalf("evidence of %v, %v", jobs, err)
+	}
+	verify := exec.Command(os.Args[0], "verify", jobs[0])
+	verify.Env = []string{"HOME=" + f.home, "PATH=" + barePath(t), "REDRAFT_TEST_MAIN=1"}
+	if said, err := verify.CombinedOutput(); err != nil {
+		t.Errorf("the artifact does not verify: %v\n%s", err, said)
 	}
 	f.asked = func() { t.Error("the publish half asks the model") }
 	publish := f.newStep("workflow_run", map[string]string{"mode": "publish", "evidence-path": made.outputs["evidence-path"]})

@@ -96,7 +96,7 @@ func plant(ctx context.Context, box *sandbox.Sandbox, top string) (all []canary,
 		if err := os.WriteFile(name, []byte(text+"\n"), 0o600); err != nil {
 			return nil, nil, err
 		}
-		q := "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+		q := quoted(name)
 		all = append(all,
 			canary{f.what, "by its path", text, "cat " + q}, canary{f.what, "through a link", text, "ln -sf " + q + " link; cat link; rm -f link"},
 			canary{f.what, "by a second name", text, "ln -f " + q + " name; cat name; rm -f name"}, canary{f.what, "through a process", text, "cat /proc/[0-9]*/root" + q},
@@ -121,6 +121,17 @@ func plant(ctx context.Context, box *sandbox.Sandbox, top string) (all []canary,
 	all = append(all, canary{"port of this machine", "on loopback", port, fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%d && head -n 1 <&3", l.Addr().(*net.TCPAddr).Port)})
 	time.Sleep(300 * time.Millisecond) // the process is there by then
 	return all, func() { stop(); <-ended; l.Close() }, nil
+}
+
+// quoted is a word of a shell: as it is where that is plain.
+func quoted(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-", r)
+	}
+	if s != "" && strings.TrimFunc(s, plain) == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // answer tells everyone who connects the secret, as a server of this machine that trusts its neighbours.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/redraft-dev/redraft/agent/plan"
 	"github.com/redraft-dev/redraft/agent/registry"
 	"github.com/redraft-dev/redraft/agent/trace"
 )
@@ -82,6 +83,11 @@ type limitsConfig struct {
 type keepConfig struct {
 	Days      int `yaml:"days"`      // evidence, and mirrors that nobody uses; 30 if zero
 	Gigabytes int `yaml:"gigabytes"` // of the newest evidence; 5 if zero
+}
+
+// plan is what is said of limits; zero where nothing is.
+func (l limitsConfig) plan() plan.Limits {
+	return plan.Limits{Turns: l.Turns, Minutes: l.Minutes, Files: l.Files, Lines: l.Lines, OpenDrafts: l.OpenDrafts, PerDay: l.PerDay}
 }
 
 // githubConfig is how the server gets into GitHub. Secrets themselves never stand here: files or the environment hold them.

@@ -266,5 +266,5 @@ func (a *app) showGitHub(g *localGitHub, end bot.End, sc *screen) {
 	for _, c := range checks {
 		sc.printf("Check      %-32s %s %s\n", c.Name, c.Status, c.Conclusion)
 	}
-	sc.printf("Evidence   %s\nVerify     redraft verify %s\n", evidence, evidence)
+	sc.printf("Evidence   %s\nVerify     redraft verify %s\n", evidence, quoted(evidence))
 }

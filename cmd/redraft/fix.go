@@ -139,9 +139,8 @@ func (a *app) begin(ctx context.Context, dir string, f fixFlags) (*setting, erro
 	if f.turns < 0 || f.minutes < 0 || f.timeout < 0 {
 		return nil, usage("--turns and --minutes take whole numbers from 1, --timeout a time such as 90s")
 	}
-	known := []sandbox.Tier{"", sandbox.Bubblewrap, sandbox.Landlock, sandbox.Seatbelt, sandbox.Unconfined}
-	if !slices.Contains(known, sandbox.Tier(f.sandbox)) {
-		return nil, usage("--sandbox %s is none of bubblewrap, landlock, seatbelt, none", f.sandbox)
+	if err := knownTier("--sandbox", f.sandbox); err != nil {
+		return nil, err
 	}
 	if f.check != "" && strings.TrimSpace(f.check) == "" {
 		return nil, usage("--check is blank")
@@ -170,6 +169,15 @@ func (a *app) begin(ctx context.Context, dir string, f fixFlags) (*setting, erro
 		return nil, err
 	}
 	return s, a.chooseModels(ctx, s, f)
+}
+
+// knownTier refuses a tier that is none; "" is the strongest that works.
+func knownTier(flag, tier string) error {
+	known := []sandbox.Tier{"", sandbox.Bubblewrap, sandbox.Landlock, sandbox.Seatbelt, sandbox.Unconfined}
+	if !slices.Contains(known, sandbox.Tier(tier)) {
+		return usage("%s %s is none of bubblewrap, landlock, seatbelt, none", flag, tier)
+	}
+	return nil
 }
 
 // fileAt is the repository's own configuration at a commit.

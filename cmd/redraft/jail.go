@@ -48,6 +48,9 @@ func (a *app) jail(ctx context.Context, f jailFlags, args []string) error {
 	if !ok {
 		return usage("--network %s is neither loopback nor none", f.network)
 	}
+	if err := knownTier("--tier", f.tier); err != nil {
+		return err
+	}
 	opt := sandbox.Options{Tier: sandbox.Tier(orElse(f.tier, a.config.Sandbox.Tier))}
 	for _, t := range append(a.config.Sandbox.Allow, f.tier) { // typed is allowed
 		opt.Allow = append(opt.Allow, sandbox.Tier(t))

@@ -175,11 +175,14 @@ func (f *forge) wantPublisher(p seen, token string) {
 	if !strings.Contains(strings.Join(p.env, "\n"), token) {
 		f.t.Error("the publisher has no token: the test looks at the wrong process")
 	}
-	model := portOf(f.model.URL())
+	github := portOf(strings.Replace(f.URL, "https:", "http:", 1))
 	for _, remote := range p.sockets {
-		if strings.HasSuffix(remote, ":"+model) {
-			f.t.Errorf("the publisher is connected to the model: %s", remote)
+		if !strings.HasSuffix(remote, ":"+github) {
+			f.t.Errorf("the publisher is connected to %s, GitHub is at %s", remote, github)
 		}
+	}
+	if len(p.sockets) == 0 {
+		f.t.Error("the publisher has no connection to GitHub: the test looks at the wrong moment")
 	}
 	for fd, what := range p.files {
 		if strings.Contains(what, "/trees/") && filepath.Base(what) != "owner.json" { // its own lock

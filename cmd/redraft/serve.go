@@ -143,7 +143,7 @@ func hostOf(address string) string {
 
 // ceilings are the operator's limits over the defaults.
 func (a *app) ceilings() plan.Limits {
-	c, l := a.config.Limits, plan.DefaultLimits
+	c, l := a.config.Limits.plan(), plan.DefaultLimits
 	for _, x := range []struct {
 		set int
 		at  *int

@@ -628,3 +628,18 @@ func TestActionNoModel(t *testing.T) {
 		t.Errorf("exit %d, outputs %v, log:\n%s", r.code, r.outputs, r.log)
 	}
 }
+
+// TestActionRepairAgain has GitHub fail the first attempt of the half that repairs: the half that publishes finds the evidence of
+// the second.
+func TestActionRepairAgain(t *testing.T) {
+	t.Parallel()
+	f := newActionForge(t, rightAnswer)
+	f.fail("main", 0)
+	decided := f.newStep("workflow_run", map[string]string{"dry-run": "true"}).run()
+	f.Inject(githubtest.Times(4, "GET", "/repos/*/*/contents/*/*", githubtest.Fault{Status: 502}))
+	made := f.newStep("workflow_run", map[string]string{"mode": "repair", "jobs": decided.outputs["jobs"]}).run()
+	if made.outputs["stop-reason"] != "fixed" || !strings.Contains(made.log, "attempt 1: ") {
+		t.Fatalf("exit %d, outputs %v, log:\n%s", made.code, made.outputs, made.log)
+	}
+	f.wantDraft(f.newStep("workflow_run", map[string]string{"mode": "publish", "evidence-path": made.outputs["evidence-path"]}).run())
+}

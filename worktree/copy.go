@@ -41,6 +41,11 @@ func Copy(ctx context.Context, src, dst string) (Stats, error) {
 	return (&copier{}).copy(ctx, src, dst)
 }
 
+// CopySealed is Copy without the .git at the top, which no command in the jail may see.
+func CopySealed(ctx context.Context, src, dst string) (Stats, error) {
+	return (&copier{skip: ".git"}).copy(ctx, src, dst)
+}
+
 type copier struct {
 	skip string // name at the top that is left out
 

@@ -127,7 +127,7 @@ func (t *Tree) Seal(ctx context.Context, name string) (string, error) {
 		return "", fmt.Errorf("seal %.8s: %.80q cannot name a copy", t.SHA, name)
 	}
 	dst := filepath.Join(t.claim.dir, name)
-	if _, err := (&copier{skip: ".git"}).copy(ctx, t.Dir, dst); err != nil {
+	if _, err := CopySealed(ctx, t.Dir, dst); err != nil {
 		return "", fmt.Errorf("seal %.8s: %w", t.SHA, err)
 	}
 	return dst, nil

@@ -86,7 +86,7 @@ func (a *app) jail(ctx context.Context, f jailFlags, args []string) error {
 // jailed runs a command on a copy of dir as the oracle runs its own.
 func (a *app) jailed(ctx context.Context, box *sandbox.Sandbox, dir, scratch string, args []string, timeout time.Duration, network sandbox.Network) (sandbox.Result, error) {
 	tree := filepath.Join(scratch, "tree")
-	if _, err := worktree.CopyFolder(ctx, dir, tree); err != nil {
+	if _, err := worktree.CopySealed(ctx, dir, tree); err != nil {
 		return sandbox.Result{}, err
 	}
 	needs, err := plan.Toolchain(ctx, plan.Set{Checks: []plan.Check{{ID: "given", Run: strings.Join(args, " ")}}}, a.getenv, dir)

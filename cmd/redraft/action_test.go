@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/redraft-dev/redraft/agent/model"
+	"github.com/redraft-dev/redraft/agent/sandbox"
 	"github.com/redraft-dev/redraft/bot/github/githubtest"
 )
 
@@ -642,4 +643,43 @@ func TestActionRepairAgain(t *testing.T) {
 		t.Fatalf("exit %d, outputs %v, log:\n%s", made.code, made.outputs, made.log)
 	}
 	f.wantDraft(f.newStep("workflow_run", map[string]string{"mode": "publish", "evidence-path": made.outputs["evidence-path"]}).run())
+}
+
+// TestActionSetup has a step's input prepare what the check needs, in both halves: the machine that publishes runs nothing and has no
+// word in it.
+func TestActionSetup(t *testing.T) {
+	t.Parallel()
+	if _, err := sandbox.Open(sandbox.Options{Tier: sandbox.Bubblewrap}); err != nil {
+		t.Skipf("REFUSED: setup commands need a loopback of their own: %v", err)
+	}
+	f := newActionForge(t, rightAnswer)
+	_, err := f.repo.Commit("main", map[string]string{".github/redraft.yml": "version: 1\nchecks:\n  unit: {run: \"test -e made/it && grep -q right answer.txt\"}\n"}, githubtest.Person{}, "Needs more")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.fail("main", 0)
+	own, err := os.ReadFile(f.file("config.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(f.file("allows.yml"), append(own, "setup: {allow: true}\n"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	inputs := map[string]string{"mode": "repair", "setup-commands": "mkdir made\ntouch made/it\n"}
+	repair := f.newStep("workflow_run", inputs)
+	repair.env = map[string]string{"REDRAFT_CONFIG": f.file("allows.yml")}
+	made := repair.run()
+	if made.outputs["stop-reason"] != "fixed" || !strings.Contains(made.summary, "| setup commands | mkdir made; touch made/it | the workflow's input |") {
+		t.Fatalf("exit %d, outputs %v, log:\n%s\n%s", made.code, made.outputs, made.log, made.summary)
+	}
+	commands := inputs["setup-commands"]
+	inputs = map[string]string{"mode": "publish", "evidence-path": made.outputs["evidence-path"], "setup-commands": "true"}
+	if other := f.newStep("workflow_run", inputs).run(); other.outputs["stop-reason"] != "not_proven" || len(f.opened()) != 0 {
+		t.Errorf("evidence over other commands: exit %d, outputs %v", other.code, other.outputs)
+	}
+	inputs["setup-commands"] = commands
+	f.wantDraft(f.newStep("workflow_run", inputs).run())
+	if body := f.opened()[0].Body; !strings.Contains(body, "Setup commands ran once on the root") {
+		t.Errorf("the draft does not say that something was set up:\n%s", body)
+	}
 }

@@ -170,6 +170,27 @@ func setUp(t *testing.T, files map[string]string, check string, commands []strin
 	return s
 }
 
+// runs says REFUSED where the tool does not run in the jail at all, as one whose parts lie in the home of somebody else.
+func (e ecosystem) runs(t *testing.T, s *settingUp) {
+	t.Helper()
+	dir, done, err := s.oracle.Trees.Fresh(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done(t.Context()) //nolint:errcheck // it lies in the test's folder
+	version := "--version"
+	if e.tool == "go" {
+		version = "version"
+	}
+	res, _, err := s.oracle.Exec(t.Context(), oracle.Exec{Phase: "tool", Dir: dir, Argv: []string{e.tool, version}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Exit != 0 {
+		t.Skipf("REFUSED: %s does not run in the jail: %s", e.tool, res.Stderr)
+	}
+}
+
 // hosts are those that the evidence says were asked, with how often, and what was refused.
 func (s *settingUp) hosts(t *testing.T) (hosts map[string]int, refused []string) {
 	t.Helper()
@@ -199,6 +220,7 @@ func TestSetupReal(t *testing.T) {
 			upstreams := e.upstreams(t)
 			e.there(t, upstreams)
 			s := setUp(t, e.files, e.check, e.setup, trace.SetupChoice{Domain: "test", Registries: upstreams})
+			e.runs(t, s)
 			bare := *s
 			if v, err := bare.oracle.See(t.Context()); err != nil || v.Color == report.Green {
 				t.Fatalf("without setup: got %v, %v", v.Color, err)

@@ -920,14 +920,8 @@ func killAt(t *testing.T, n int, after bool) int {
 		}
 		f.kill()
 		f.Inject(nil)
-		for _, d := range f.Deliveries() { // what was not acknowledged a person redelivers
-			if d.Status != http.StatusAccepted && d.Status != http.StatusOK {
-				if err := f.Redeliver(d.ID); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
 		f.serve()
+		f.redeliver()
 	}
 	c := f.ended(root)
 	f.until("the label is gone", func() bool { return len(f.repo.Labels(issue)) == 0 })
@@ -945,6 +939,22 @@ func killAt(t *testing.T, n int, after bool) int {
 	mu.Lock()
 	defer mu.Unlock()
 	return count
+}
+
+// redeliver does what a person does on the App's page after the server was away. What is sent before the server is back would be
+// lost once more.
+func (f *forge) redeliver() {
+	f.t.Helper()
+	if err := f.Drain(f.t.Context()); err != nil {
+		f.t.Fatal(err)
+	}
+	for _, d := range f.Deliveries() {
+		if d.Status != http.StatusAccepted && d.Status != http.StatusOK {
+			if err := f.Redeliver(d.ID); err != nil {
+				f.t.Fatal(err)
+			}
+		}
+	}
 }
 
 func seedOf(text string) githubtest.Seed {

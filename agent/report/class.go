@@ -47,7 +47,7 @@ func (s *stream) class(rep Report) Class {
 		return OutOfMemory
 	case refusedSocket(s.run.Refused):
 		return NeedsTier
-	case s.missing:
+	case s.missing || s.others.marks[MissingDependency]:
 		return MissingDependency
 	case s.killed || killedByShell(rep.Exit):
 		return Infra
@@ -59,9 +59,9 @@ func (s *stream) class(rep Report) Class {
 func (s *stream) classOfZero(rep Report) Class {
 	isTest := rep.Format == "go-test" || rep.Format == "go-test-json"
 	switch {
-	case rep.Truncated || s.broken || s.dropped || s.unended > 0 || len(rep.Failed()) > 0:
+	case rep.Truncated || s.broken || s.dropped || s.unended > 0 || s.others.dropped || s.others.partial || len(rep.Failed()) > 0:
 		return Infra
-	case isTest && !s.ran:
+	case (isTest || s.others.tests()) && !s.ran && !s.others.ran:
 		return NoTests
 	}
 	return ""

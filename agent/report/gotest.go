@@ -29,6 +29,7 @@ type stream struct {
 	tail     []byte // last lines of the output, for when no reader understood it
 	goLines  capture
 
+	others   *collector // every tool that is not the go command
 	places   places
 	names    [8]string // of late, so that equal ones share their bytes
 	nextName int
@@ -75,6 +76,7 @@ type test struct {
 func newStream(r Run) *stream {
 	s := &stream{run: r, json: map[string]*pkg{}, byID: map[string]*block{}}
 	s.places = newPlaces(r)
+	s.others = newCollector(r, &s.places)
 	return s
 }
 
@@ -86,7 +88,11 @@ func (s *stream) read(b []byte) {
 		if looksLikeEvent(line) && s.cur == nil && s.event(line) {
 			continue
 		}
-		s.textLine(line[:min(len(line), maxLine)])
+		line = line[:min(len(line), maxLine)]
+		s.textLine(line)
+		if s.cur == nil && s.unclosed == 0 { // what Go's tests print is theirs
+			s.others.line(string(line))
+		}
 	}
 }
 

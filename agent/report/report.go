@@ -115,6 +115,7 @@ type Run struct {
 	Signal    string // "" or the signal's name, as in "SIGKILL"
 	Limit     string // "" or the sandbox limit that ended it
 	Truncated bool
+	Files     []File   // report files that it left
 	Refused   []string // what the sandbox's own filter refused, as in "socket AF_INET"
 	Duration  time.Duration
 }
@@ -122,10 +123,12 @@ type Run struct {
 // Read makes a Report of one run. It never fails: what it cannot read it leaves out and names in Problems.
 func Read(r Run) Report {
 	s := newStream(r)
-	s.read(r.Stdout)
-	s.closeText()
-	s.read(r.Stderr)
-	s.closeText()
+	for _, b := range [][]byte{r.Stdout, r.Stderr} {
+		s.read(b)
+		s.closeText()
+		s.others.end()
+	}
+	s.others.files()
 	rep := Report{
 		Exit: r.Exit, Signal: r.Signal, Limit: r.Limit, Seconds: r.Duration.Seconds(), Truncated: r.Truncated,
 	}

@@ -16,13 +16,14 @@ func (s *stream) finish(rep *Report) {
 	out = append(out, s.buildResults()...)
 	rep.Format = s.format(len(out))
 	rep.Results = merged(out)
+	rep.Problems = s.problems
+	s.others.finish(rep)
 	if rep.Exit > 0 && len(rep.Failed()) == 0 {
 		rep.Results = merged(append(rep.Results, s.statusResult(rep.Exit)))
 	}
 	if s.dropped {
-		s.problem("more tests or packages than are kept: some results are missing")
+		rep.Problems = append(rep.Problems, "more tests or packages than are kept: some results are missing")
 	}
-	rep.Problems = s.problems
 }
 
 func (s *stream) format(results int) string {

@@ -1,0 +1,216 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// textReader understands what one tool prints. It sleeps until a line holds one of its words, so that a tool that did not run
+// costs next to nothing; it then is given the lines shortly before that line too, and every line after it.
+type textReader struct {
+	format string                        // what Report.Format says, as in "pytest"
+	tests  bool                          // it reads a test runner, so that a run of it in which no test ran is not green
+	wakes  []string                      // words that a line of this tool holds and hardly any other
+	start  func(*collector) lineReader   // made once a run, when it wakes
+	when   func(r Run, line string) bool // a further look at the line that would wake it; any such line does if nil
+}
+
+// lineReader takes a tool's lines in order, without their ends and without terminal escapes, cut at maxLine.
+type lineReader interface {
+	line(string)
+	end() // the stream is over: standard output, then standard error
+}
+
+// fileReader understands a report file, whole.
+type fileReader struct {
+	format string
+	tests  bool
+	knows  func(name string, head []byte) bool // head is at most the first 4 KiB
+	read   func(*collector, File) error
+}
+
+// File is a report file that a run left.
+type File struct {
+	Name string // relative to the folder of reports, forward slashes
+	Data []byte
+}
+
+// textReaders are all of them; a line is shown to each that is awake.
+func textReaders() []textReader {
+	return slices.Concat(testReaders, moreTestReaders, diagnosticReaders)
+}
+
+// fileReaders are all of them; the first that knows a file reads it.
+func fileReaders() []fileReader { return slices.Concat(testFiles, diagnosticFiles) }
+
+// collector is what the readers of one run have found. Every bound on what is kept is kept here.
+type collector struct {
+	run     Run
+	places  *places
+	readers []textReader
+	awake   []lineReader // by index of readers; nil while asleep
+	before  []string     // the last lines, for whoever wakes next
+	found   []found
+	seen    map[string]bool // formats that were recognised, results or not
+	ran     bool            // a test of a recognised runner ran
+	marks   map[Class]bool  // what the output says of the machine
+	partial bool            // something that began was not seen to end
+	dropped bool
+	notes   []string
+}
+
+// found is a result and where it was found.
+type found struct {
+	Result
+	format string
+	file   bool // in a report file
+}
+
+// linesBefore is how many lines a reader is given that came before the one that woke it.
+const linesBefore = 64
+
+func newCollector(r Run, p *places) *collector {
+	rs := textReaders()
+	return &collector{run: r, places: p, readers: rs, awake: make([]lineReader, len(rs)), seen: map[string]bool{}, marks: map[Class]bool{}}
+}
+
+// line shows one line of the run to the readers.
+func (c *collector) line(raw string) {
+	line := raw
+	if strings.IndexByte(raw, 0x1b) >= 0 {
+		line = clean(raw)
+	}
+	for i, r := range c.readers {
+		if c.awake[i] != nil {
+			c.awake[i].line(line)
+			continue
+		}
+		if slices.ContainsFunc(r.wakes, func(w string) bool { return strings.Contains(line, w) }) && (r.when == nil || r.when(c.run, line)) {
+			c.awake[i] = r.start(c)
+			for _, b := range c.before {
+				c.awake[i].line(b)
+			}
+			c.awake[i].line(line)
+		}
+	}
+	if c.before = append(c.before, line); len(c.before) >= 2*linesBefore {
+		c.before = append(c.before[:0], c.before[len(c.before)-linesBefore:]...)
+	}
+}
+
+// end ends one stream.
+func (c *collector) end() {
+	for _, r := range c.awake {
+		if r != nil {
+			r.end()
+		}
+	}
+	c.before = nil
+}
+
+// files reads the report files of the run.
+func (c *collector) files() {
+	for _, f := range c.run.Files {
+		for _, r := range fileReaders() {
+			if !r.knows(f.Name, f.Data[:min(len(f.Data), maxMessage)]) {
+				continue
+			}
+			if err := r.read(c, f); err != nil {
+				c.partial = true
+				c.note(f.Name + ": " + err.Error())
+			}
+			break
+		}
+	}
+}
+
+// recognise says that a format was met, whether it had results or not.
+func (c *collector) recognise(format string) { c.seen[format] = true }
+
+// add takes a result of a text reader. Its file is made relative to the tree; ids must be set.
+func (c *collector) add(format string, r Result) { c.put(found{Result: r, format: format}) }
+
+// addFromFile takes a result of a report file.
+func (c *collector) addFromFile(format string, r Result) {
+	c.put(found{Result: r, format: format, file: true})
+}
+
+func (c *collector) put(f found) {
+	c.recognise(f.format)
+	if len(c.found) >= maxTests {
+		c.dropped = true
+		return
+	}
+	f.ID, f.Message, f.Trace = testName(f.ID), cut(clean(f.Message), maxMessage), cut(clean(f.Trace), maxTrace)
+	f.Got, f.Want = cut(clean(f.Got), maxMessage), cut(clean(f.Want), maxMessage)
+	if f.File != "" {
+		f.File = c.places.relative(f.File)
+	}
+	c.ran = c.ran || f.Kind == Test && f.Status != Skip
+	c.found = append(c.found, f)
+}
+
+// mark notes what the output says of the machine: MissingDependency, CommandNotFound, NetworkNeeded, …
+func (c *collector) mark(class Class) { c.marks[class] = true }
+
+func (c *collector) note(problem string) {
+	if len(c.notes) < maxProblem {
+		c.notes = append(c.notes, cut(clean(problem), 200))
+	}
+}
+
+// finish adds what was found to a report.
+func (c *collector) finish(rep *Report) {
+	rep.Problems = append(rep.Problems, c.notes...)
+	formats := c.formats()
+	if len(formats) == 0 {
+		return
+	}
+	var results []Result
+	if rep.Format != "exit" {
+		formats = append([]string{rep.Format}, formats...)
+		results = rep.Results
+	}
+	results = append(results, c.joined()...)
+	rep.Format, rep.Results = strings.Join(formats, "+"), merged(results)
+}
+
+// formats are those that were met, sorted.
+func (c *collector) formats() []string {
+	var out []string
+	for f := range c.seen {
+		out = append(out, f)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// joined are the results. Where report files name tests, they are the tests that there are, and what the console said of one
+// of the same id fills in what a file lacks: such files hardly ever hold got and want.
+func (c *collector) joined() []Result {
+	files := slices.ContainsFunc(c.found, func(f found) bool { return f.file && f.Kind == Test })
+	said := map[string]Result{}
+	var out []Result
+	for _, f := range c.found {
+		if files && !f.file && f.Kind == Test {
+			said[f.ID] = f.Result
+			continue
+		}
+		out = append(out, f.Result)
+	}
+	for i, r := range out {
+		if s, ok := said[r.ID]; ok && r.failed() {
+			out[i].Got, out[i].Want = cmp.Or(r.Got, s.Got), cmp.Or(r.Want, s.Want)
+			out[i].File, out[i].Line = cmp.Or(r.File, s.File), cmp.Or(r.Line, s.Line)
+			out[i].Message, out[i].Trace = cmp.Or(r.Message, s.Message), cmp.Or(r.Trace, s.Trace)
+		}
+	}
+	return out
+}
+
+// tests says whether a test runner was recognised.
+func (c *collector) tests() bool {
+	return slices.ContainsFunc(c.readers, func(r textReader) bool { return r.tests && c.seen[r.format] }) ||
+		slices.ContainsFunc(fileReaders(), func(r fileReader) bool { return r.tests && c.seen[r.format] })
+}

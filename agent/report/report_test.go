@@ -32,6 +32,7 @@ func readFile(t *testing.T, name string) file {
 		t.Fatalf("%s: no blank line after the header", name)
 	}
 	f := file{run: Run{Dir: "/tree", Stdout: []byte(raw)}}
+	stderr := 0
 	for _, line := range strings.Split(head, "\n") {
 		key, value, _ := strings.Cut(line, ": ")
 		if key == "want" {
@@ -53,13 +54,35 @@ func readFile(t *testing.T, name string) file {
 		case "subdir":
 			f.run.Subdir = value
 		case "stderr":
-			n, _ := strconv.Atoi(value) // the last n bytes were written to standard error
-			f.run.Stdout, f.run.Stderr = f.run.Stdout[:len(raw)-n], f.run.Stdout[len(raw)-n:]
+			stderr, _ = strconv.Atoi(value) // that many bytes were written to standard error
+		case "file":
+			name, n, _ := strings.Cut(value, " ")
+			size, _ := strconv.Atoi(n)
+			f.run.Files = append(f.run.Files, File{Name: name, Data: make([]byte, size)})
 		default:
 			t.Fatalf("%s: unknown key %q", name, key)
 		}
 	}
+	f.split(t, name, stderr)
 	return f
+}
+
+// split cuts the raw part: standard output, standard error, then the files in the order of their lines.
+func (f *file) split(t *testing.T, name string, stderr int) {
+	t.Helper()
+	size := stderr
+	for _, r := range f.run.Files {
+		size += len(r.Data)
+	}
+	raw := f.run.Stdout
+	if size > len(raw) {
+		t.Fatalf("%s: %d bytes of parts in %d", name, size, len(raw))
+	}
+	f.run.Stdout, raw = raw[:len(raw)-size], raw[len(raw)-size:]
+	f.run.Stderr, raw = raw[:stderr], raw[stderr:]
+	for i, r := range f.run.Files {
+		f.run.Files[i].Data, raw = raw[:len(r.Data)], raw[len(r.Data):]
+	}
 }
 
 // told is a report in the words of the want: lines.
@@ -104,6 +127,9 @@ func TestReadFiles(t *testing.T) {
 			if *update {
 				head := strings.Join(f.keys, "\n") + "\nwant: " + strings.Join(got, "\nwant: ") + "\n\n"
 				raw := string(f.run.Stdout) + string(f.run.Stderr)
+				for _, r := range f.run.Files {
+					raw += string(r.Data)
+				}
 				if err := os.WriteFile(name, []byte(head+raw), 0o644); err != nil {
 					t.Fatal(err)
 				}

@@ -263,4 +263,8 @@ type Needs struct {
 	Env  []string `json:"env"`          // KEY=value, the allowlisted environment of a run
 	Read []string `json:"read"`         // absolute paths to read and execute: toolchains, package caches
 	Go   string   `json:"go,omitempty"` // "go1.26.1 linux/amd64 cgo=1 …", the key of a toolchain base; empty when no Go is there
+
+	// Tools are the versions of the other tools that the commands name, as each says itself: "python" "Python 3.11.9".
+	// A tool that is not there, or does not answer, has none.
+	Tools map[string]string `json:"tools,omitempty"`
 }

@@ -44,7 +44,7 @@ func table() map[string][]string {
 		"agent/perceive": {"agent/patch", "agent/report", "agent/sandbox", "agent/syntax"},
 		"agent/mechanic": {"agent/model", "agent/oracle", "agent/patch", "agent/perceive", "agent/report", "agent/sandbox", "agent/syntax"},
 		"agent":          organs,
-		"bot/job":        {"agent/proof", "agent/report", "agent/plan", "agent/trace", "agent/redact", "worktree"},
+		"bot/job":        {"agent/memory", "agent/proof", "agent/report", "agent/plan", "agent/trace", "agent/redact", "worktree"},
 		"bot/github":     {"bot"},
 		"bot":            {"bot/job", "agent/proof", "agent/report", "agent/plan", "agent/trace", "agent/redact", "agent/memory", "bot/queue", "worktree"},
 		"bot/action":     {"bot", "bot/job", "bot/queue", "agent/plan", "agent/proof", "agent/redact", "agent/trace"},

@@ -52,6 +52,7 @@ type Check struct {
 type Set struct {
 	Checks      []Check  `json:"checks"`
 	Setup       []string `json:"setup,omitempty"` // run before the checks, in the order given; only where the operator lets setup commands be run
+	Wants       []string `json:"wants,omitempty"` // what the workflow did before the check, and with which services: named for people, never run
 	Fingerprint string   `json:"fingerprint"`     // sha256 hex over commands and the blobs of the scripts they name
 }
 

@@ -31,6 +31,8 @@ func Scripts(tree fs.FS, dir, run string) []string {
 type finder struct {
 	tree fs.FS
 	seen map[string]bool
+	each func(words []string, dir string) // told of every command, if not nil
+	bin  string                           // where npm and its like look for tools while one of their scripts is read
 }
 
 // add notes a file if the tree has it, and returns its content the first time.
@@ -95,6 +97,9 @@ func unwrap(words []string) []string {
 }
 
 func (f *finder) command(words []string, dir string, nesting int) {
+	if f.each != nil {
+		f.each(words, dir)
+	}
 	args := words[1:]
 	switch tool := path.Base(words[0]); {
 	case words[0] == "." || words[0] == "source":
@@ -110,7 +115,7 @@ func (f *finder) command(words []string, dir string, nesting int) {
 	case tool == "make" || tool == "gmake":
 		f.make(args, dir, nesting)
 	case tool == "npm" || tool == "yarn" || tool == "pnpm" || tool == "bun":
-		f.add(dir, "package.json")
+		f.npm(args, dir, nesting)
 	case tool == "tox":
 		f.add(dir, "tox.ini")
 	case tool == "nox":
@@ -159,6 +164,21 @@ func (f *finder) script(name, dir string, nesting int) {
 	first, _, _ := strings.Cut(content, "\n")
 	if !strings.HasPrefix(first, "#!") || strings.Contains(first, "sh") {
 		f.shell(content, dir, nesting+1)
+	}
+}
+
+// npm notes the package.json and follows the script that is asked for.
+func (f *finder) npm(args []string, dir string, nesting int) {
+	f.add(dir, "package.json")
+	content, err := readFile(f.tree, path.Join(dir, "package.json"), maxScriptSize)
+	if err != nil {
+		return
+	}
+	if text, ok := packageScript(string(content), args); ok {
+		outer := f.bin
+		f.bin = path.Join(dir, "node_modules/.bin")
+		f.shell(text, dir, nesting+1)
+		f.bin = outer
 	}
 }
 
@@ -244,6 +264,9 @@ func commands(text string) [][]string {
 		case c == '\'' || c == '"':
 			end := closingQuote(text, i)
 			word.WriteString(unquoted(text[i+1:end], c))
+			if _, inner, ok := strings.Cut(text[i+1:end], "$("); ok && c == '"' { // what a substitution inside quotes runs is run too
+				all = append(all, commands(inner)...)
+			}
 			inWord = true
 			i = end
 		case c == '#' && !inWord:

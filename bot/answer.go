@@ -131,6 +131,10 @@ func (s Story) tellRed(g *page, p pen) {
 	if len(v.Findings) > 0 {
 		s.addFindings(g, p)
 	}
+	if s.Status.Flake != nil {
+		s.tellFlake(g, p, *s.Status.Flake)
+		return
+	}
 	if len(v.Unstable) > 0 {
 		g.add("Red in some runs only: %s.\n\n", p.codes(v.Unstable, 120, namesShown))
 	}

@@ -28,6 +28,9 @@ func unprovedStory(stop trace.Stop) Story {
 	if stop.Reason == trace.Flaky {
 		s.add(0, trace.TypeVerdict, trace.VerdictData{Phase: "see", Color: "unknown", Class: "flaky", Unstable: []string{"tests/test_clock.py::test_now"}, Command: "pytest -q"})
 	}
+	if stop.Reason == trace.Flaky {
+		s.add(0, trace.TypeFlake, flakeStory())
+	}
 	if stop.Reason == trace.NotReproduced {
 		s.add(0, trace.TypeVerdict, trace.VerdictData{Phase: "see", Color: "green", Passed: 9, Command: "pytest -q"})
 	}

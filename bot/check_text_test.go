@@ -37,6 +37,7 @@ func TestCheckText(t *testing.T) {
 		"drafted":   {drafted, true, "success", "draft #31: TestPair and 3 more pass"},
 		"dry":       {mechanicStory(t), true, "neutral", "proved, no draft: TestTotal passes"},
 		"exhausted": {unprovedStory(stops[9]), true, "neutral", "no repair found: no draft"},
+		"flaky":     {unprovedStory(stops[2]), true, "neutral", "flaky: no draft"},
 		"infra":     {unprovedStory(stops[8]), true, "neutral", "this machine could not do it (out of memory): no draft"},
 		"hostile":   {hostile, true, "neutral", ""},
 	} {

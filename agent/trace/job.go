@@ -39,13 +39,20 @@ type Job struct {
 	Links    map[string]string `json:"links,omitempty"`    // submodule path -> commit
 	Attempt  int               `json:"attempt,omitempty"`  // from 1; 0 is the first as well
 	RetryOf  string            `json:"retry_of,omitempty"` // id of the job that this one tries again
+	Mode     string            `json:"mode,omitempty"`     // repairs if empty; diagnose sees the red and reduces it; look sees it and ends
 }
+
+// Modes of a job besides repairing.
+const (
+	ModeDiagnose = "diagnose"
+	ModeLook     = "look"
+)
 
 // Trees are the sealed copies that a job is given, absolute directories; only Root is always there.
 type Trees struct {
 	Root  string `json:"root"`
-	Merge string `json:"merge,omitempty"`
-	Base  string `json:"base,omitempty"`
+	Merge string `json:"merge,omitempty"` // what the root becomes in its base, seen when the root is green
+	Base  string `json:"base,omitempty"`  // of a pull request: where it goes to, seen when the root is red
 }
 
 // SandboxChoice is the operator's word on confinement.
@@ -136,7 +143,10 @@ const (
 	TypeReceipt   = "receipt"   // ReceiptData
 	TypeStep      = "step"      // StepData: progress for people
 	TypeEgress    = "egress"    // EgressData: once, at the end
+	TypeReduced   = "reduced"   // ReducedData: the smallest that shows the red
 	TypeStop      = "stop"      // Stop
+	TypeFlake     = "flake"     // FlakeData: the publisher's
+	TypeBisect    = "bisect"    // BisectData: the publisher's
 	TypeAdmit     = "admit"     // AdmitData
 	TypeDraft     = "draft"     // DraftData: will open, or did
 )

@@ -86,6 +86,7 @@ var (
 	idPattern     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 	commitPattern = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 	allTiers      = []string{"mechanic", "small", "big"}
+	allModes      = []string{"", ModeDiagnose, ModeLook}
 )
 
 // check says everything that is wrong with a job at once.
@@ -103,6 +104,7 @@ func (j Job) check() error {
 	want(j.Base == "" || commitPattern.MatchString(j.Base), "base: %q is no commit id", j.Base)
 	want(j.RootTree == "" || commitPattern.MatchString(j.RootTree), "root_tree: %q is no tree id", j.RootTree)
 	want(j.Attempt >= 0, "attempt: %d is below zero", j.Attempt)
+	want(slices.Contains(allModes, j.Mode), "mode: %q is none of %s", j.Mode, strings.Join(allModes[1:], ", "))
 	want(j.Check != "", "check: which check is red is missing")
 	want(isObject(j.Checks), "checks: not an object")
 	want(isObject(j.Needs), "needs: not an object")

@@ -40,7 +40,11 @@ var eventTexts = map[string]func(Event) string{
 		d := decode[EgressData](e)
 		return fmt.Sprintf("%s was connected to %s (%s)", oneLine(d.Process, 20), orNone(reaches(d.To)), count(d.Samples, "look"))
 	},
-	TypeStep:  func(e Event) string { return oneLine(decode[StepData](e).Text, 300) },
+	TypeStep:    func(e Event) string { return oneLine(decode[StepData](e).Text, 300) },
+	TypeReduced: func(e Event) string { return reducedText(decode[ReducedData](e)) },
+	TypeFlake:   func(e Event) string { return flakeText(decode[FlakeData](e)) },
+	TypeBisect:  func(e Event) string { return BisectText(decode[BisectData](e)) },
+
 	TypeStop:  func(e Event) string { return stopText(decode[Stop](e)) },
 	TypeAdmit: func(e Event) string { return admitText(decode[AdmitData](e)) },
 	TypeDraft: func(e Event) string { return draftText(decode[DraftData](e)) },

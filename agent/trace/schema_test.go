@@ -32,6 +32,7 @@ var constraints = map[string]map[string]any{
 	"Trees.merge":          {"pattern": "^(/|$)"},
 	"Trees.base":           {"pattern": "^(/|$)"},
 	"Job.tiers":            {"uniqueItems": true, "items": map[string]any{"type": "string", "enum": allTiers}},
+	"Job.mode":             {"enum": allModes},
 	"ModelChoice.tier":     {"enum": allTiers[1:]},
 	"ModelChoice.base_url": {"minLength": 1},
 }

@@ -59,6 +59,9 @@ type Status struct {
 	Usage                  StatusUsage     `json:"usage"`
 	Timings                StatusTimings   `json:"timings"`
 	Egress                 StatusEgress    `json:"egress"`
+	Flake                  *FlakeData      `json:"flake"`          // of the stop flaky
+	Reduced                *ReducedData    `json:"reduced"`        // when there is no proof
+	Bisect                 *BisectData     `json:"bisect"`         // when there is no proof
 	EvidenceLevel          string          `json:"evidence_level"` // direct, mixed, inferred
 	HumanDecisionsRequired []string        `json:"human_decisions_required"`
 	NextSafeAction         *string         `json:"next_safe_action"`
@@ -146,7 +149,7 @@ func StatusOf(events []Event, torn bool) Status { return tell(events, torn).stat
 func (s *story) status() Status {
 	st := Status{
 		SchemaVersion: StatusVersion, State: s.state(), Outcome: s.outcome(), EvidenceValidity: s.validity(),
-		Stop: s.stop, Admit: s.admit, Draft: s.draft, Receipt: s.receipt,
+		Stop: s.stop, Admit: s.admit, Draft: s.draft, Receipt: s.receipt, Flake: s.flake, Reduced: s.reduced, Bisect: s.bisect,
 		Verdicts: []StatusVerdict{}, Rungs: append([]RungData{}, s.rungs...), Runs: s.runTable(),
 		Commands: s.commands(), Fingerprint: known(s.set.Fingerprint), Models: s.modelTable(),
 		Usage: s.usage(), Timings: s.timings(), EvidenceLevel: s.level(),
@@ -201,7 +204,7 @@ func (s *story) state() State {
 func (s *story) worked() bool {
 	for _, e := range s.events {
 		switch e.Type {
-		case TypeEvent, TypeTree, TypeGit, TypeAdmit, TypeDraft:
+		case TypeEvent, TypeTree, TypeGit, TypeAdmit, TypeDraft, TypeFlake, TypeBisect:
 		default:
 			return true
 		}

@@ -29,6 +29,9 @@ type story struct {
 	admit      *AdmitData
 	draft      *DraftData
 	sampled    []EgressData
+	flake      *FlakeData
+	reduced    *ReducedData
+	bisect     *BisectData
 	torn       bool
 }
 
@@ -111,6 +114,12 @@ func (s *story) addEnd(e Event) {
 		s.admit = new(decode[AdmitData](e))
 	case TypeDraft:
 		s.draft = new(decode[DraftData](e))
+	case TypeFlake:
+		s.flake = new(decode[FlakeData](e))
+	case TypeReduced:
+		s.reduced = new(decode[ReducedData](e))
+	case TypeBisect:
+		s.bisect = new(decode[BisectData](e))
 	case TypeEgress:
 		s.sampled = append(s.sampled, decode[EgressData](e))
 	}

@@ -17,6 +17,7 @@ func (s *story) summary() string {
 	s.writeStop(&b)
 	s.writeAsked(&b)
 	s.writeSeen(&b)
+	s.writeFound(&b)
 	s.writeDone(&b)
 	s.writeProof(&b)
 	s.writeUsed(&b)
@@ -238,6 +239,9 @@ func (s *story) writeWhere(b *strings.Builder) {
 	}
 	if s.receipt != nil {
 		b.WriteString("- `receipt.json`: the proof on paper\n")
+	}
+	if s.flake != nil {
+		b.WriteString("- `" + FlakeFile + "`: the certificate of the flake\n")
 	}
 	if s.level() != "inferred" {
 		b.WriteString("- `reports/`: what every run printed, raw\n")

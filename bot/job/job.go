@@ -100,6 +100,9 @@ func (j Job) Do(ctx context.Context) (Outcome, error) {
 		return out, errors.Join(repairErr, trace.Render(j.Evidence))
 	}
 	out.Stop = stop
+	if err := j.remember(ctx, rec, spec, stop); err != nil {
+		return out, err
+	}
 	if stop.Reason == trace.Fixed {
 		if out, err = j.admit(ctx, rec, spec, set, out); err != nil {
 			return out, err

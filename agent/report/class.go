@@ -49,6 +49,8 @@ func (s *stream) class(rep Report) Class {
 		return NeedsTier
 	case s.missing || s.others.marks[MissingDependency]:
 		return MissingDependency
+	case s.others.marks[NoTests] && !s.others.ran && !s.others.failed():
+		return NoTests
 	case s.killed || killedByShell(rep.Exit):
 		return Infra
 	}

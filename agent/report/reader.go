@@ -1,7 +1,9 @@
 package report
 
 import (
+	"bytes"
 	"cmp"
+	"path"
 	"slices"
 	"strings"
 )
@@ -11,6 +13,7 @@ import (
 type textReader struct {
 	format string                        // what Report.Format says, as in "pytest"
 	tests  bool                          // it reads a test runner, so that a run of it in which no test ran is not green
+	runs   []string                      // names of the command: one that the run's command names is awake from the start
 	wakes  []string                      // words that a line of this tool holds and hardly any other
 	start  func(*collector) lineReader   // made once a run, when it wakes
 	when   func(r Run, line string) bool // a further look at the line that would wake it; any such line does if nil
@@ -21,6 +24,10 @@ type lineReader interface {
 	line(string)
 	end() // the stream is over: standard output, then standard error
 }
+
+// doubter is a lineReader that has a last word once all output and all report files are read: whether something that had to
+// be there was not.
+type doubter interface{ doubt() }
 
 // fileReader understands a report file, whole.
 type fileReader struct {
@@ -72,7 +79,40 @@ const linesBefore = 64
 
 func newCollector(r Run, p *places) *collector {
 	rs := textReaders()
-	return &collector{run: r, places: p, readers: rs, awake: make([]lineReader, len(rs)), seen: map[string]bool{}, marks: map[Class]bool{}}
+	c := &collector{run: r, places: p, readers: rs, awake: make([]lineReader, len(rs)), seen: map[string]bool{}, marks: map[Class]bool{}}
+	for i, t := range rs {
+		if commandRuns(r.Command, t.runs) {
+			c.awake[i] = t.start(c)
+		}
+	}
+	return c
+}
+
+// commandRuns reports whether a shell text runs a program of one of these names, by itself or through python -m, npx and
+// their like, and lets its output be seen.
+func commandRuns(command string, names []string) bool {
+	if len(names) == 0 || strings.Contains(command, ">") {
+		return false
+	}
+	for _, part := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune("&;|\n()", r) }) {
+		for _, word := range strings.Fields(part) {
+			if slices.Contains(names, path.Base(word)) {
+				return true
+			}
+			if word == "install" || word == "add" || word == "echo" {
+				break
+			}
+		}
+	}
+	return false
+}
+
+// missed says that a command that names its tool ended with status 0 without the tool's own last words.
+func (c *collector) missed(format string, names []string) {
+	if c.run.Exit == 0 && commandRuns(c.run.Command, names) {
+		c.partial = true
+		c.note(format + " did not say how it ended")
+	}
 }
 
 // line shows one line of the run to the readers.
@@ -111,7 +151,11 @@ func (c *collector) end() {
 
 // files reads the report files of the run.
 func (c *collector) files() {
-	for _, f := range c.run.Files {
+	files := c.run.Files
+	if out := bytes.TrimLeft(c.run.Stdout[:min(len(c.run.Stdout), maxMessage)], " \t\r\n\ufeff"); len(out) > 0 && (out[0] == '{' || out[0] == '<') {
+		files = append(slices.Clone(files), File{Name: "standard output", Data: c.run.Stdout})
+	}
+	for _, f := range files {
 		for _, r := range fileReaders() {
 			if !r.knows(f.Name, f.Data[:min(len(f.Data), maxMessage)]) {
 				continue
@@ -162,6 +206,11 @@ func (c *collector) note(problem string) {
 
 // finish adds what was found to a report.
 func (c *collector) finish(rep *Report) {
+	for _, r := range c.awake {
+		if d, ok := r.(doubter); ok {
+			d.doubt()
+		}
+	}
 	rep.Problems = append(rep.Problems, c.notes...)
 	formats := c.formats()
 	if len(formats) == 0 {
@@ -207,6 +256,11 @@ func (c *collector) joined() []Result {
 		}
 	}
 	return out
+}
+
+// failed says whether anything that was read failed.
+func (c *collector) failed() bool {
+	return slices.ContainsFunc(c.found, func(f found) bool { return f.Result.failed() })
 }
 
 // tests says whether a test runner was recognised.

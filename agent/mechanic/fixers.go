@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,51 +19,67 @@ import (
 	"github.com/redraft-dev/redraft/agent/sandbox"
 )
 
-// fixer is a tool of the project's own toolchain that repairs a class of findings.
-type fixer struct {
-	name    string
-	argv    []string // the files follow where files is set
-	perFile bool
+// Fixer is a command of the project's own that writes what its check asks for.
+type Fixer struct {
+	Tool string   // as in "gofmt"
+	Kind string   // format, lint, tidy or codegen
+	Argv []string // as it is, no shell
+	Dir  string   // relative to the root; the root itself if empty
+	Bin  string   // folder of the tree that tools are looked for in first; none if empty
 }
 
-// fixers are the tools whose class the check or its findings name, in the order in which they are run.
-func (h *hunt) fixers() []fixer {
-	run := h.Oracle.Check.Run
-	var out []fixer
-	if strings.Contains(run, "go vet") || diagnostics(h.seen.Findings, report.Lint) || h.seen.Class == report.LintClass {
-		out = append(out, fixer{name: "go vet -fix", argv: []string{"go", "vet", "-fix", "./..."}})
+// Kinds of fixers.
+const (
+	formats   = "format"
+	lints     = "lint"
+	tidies    = "tidy"
+	generates = "codegen"
+)
+
+// fixers are the tools whose class the check or its findings name, in the order in which they are run: the check's own first,
+// and where it hides them the Go toolchain's.
+func (h *hunt) fixers() []Fixer {
+	if !h.fixable() {
+		return nil
 	}
-	if strings.Contains(run, "gofmt") || strings.Contains(run, "go fmt") ||
-		diagnostics(h.seen.Findings, report.Format) || h.seen.Class == report.FormatClass {
-		argv := []string{"gofmt", "-w"}
-		if gofmtSimplifies(run) {
-			argv = append(argv, "-s")
-		}
-		out = append(out, fixer{name: "gofmt", argv: argv, perFile: true})
+	if len(h.Fixers) > 0 {
+		return h.Fixers
+	}
+	var out []Fixer
+	if diagnostics(h.seen.Findings, report.Lint) || h.seen.Class == report.LintClass {
+		out = append(out, Fixer{Tool: "go vet", Kind: lints, Argv: []string{"go", "vet", "-fix", "./..."}})
+	}
+	if diagnostics(h.seen.Findings, report.Format) || h.seen.Class == report.FormatClass {
+		out = append(out, Fixer{Tool: "gofmt", Kind: formats, Argv: []string{"gofmt", "-w", "."}})
 	}
 	return out
 }
 
-// gofmtSimplifies says whether the check's gofmt is asked for -s, so that what we write is what it wants.
-func gofmtSimplifies(run string) bool {
-	_, rest, ok := strings.Cut(run, "gofmt")
-	if !ok {
-		return false
-	}
-	for _, f := range strings.Fields(rest) {
-		if f == "-s" {
-			return true
-		}
-	}
-	return false
+// fixable says whether a tool's rewriting may be what the check asks for: a diagnostic was found, or nobody knows what was.
+func (h *hunt) fixable() bool {
+	return slices.ContainsFunc(h.seen.Findings, func(f report.Result) bool {
+		return f.Kind == report.Lint || f.Kind == report.Format || f.Kind == report.Typecheck || f.ID == "[exit]"
+	}) || len(h.seen.Findings) == 0
 }
 
-// fix runs the fixers in a fresh tree and offers what they changed in files that may be touched.
+// fix runs the fixers in a fresh tree and offers what they changed in files that may be touched: all of them together, then what
+// the formatters alone changed, since a linter's fix can break what compiled.
 func (h *hunt) fix(ctx context.Context) error {
 	tools := h.fixers()
 	if len(tools) == 0 {
 		return nil
 	}
+	if err := h.fixWith(ctx, tools); err != nil {
+		return err
+	}
+	layout := slices.DeleteFunc(slices.Clone(tools), func(f Fixer) bool { return f.Kind != formats })
+	if len(layout) == 0 || len(layout) == len(tools) {
+		return nil
+	}
+	return h.fixWith(ctx, layout)
+}
+
+func (h *hunt) fixWith(ctx context.Context, tools []Fixer) error {
 	var change patch.Change
 	begin := time.Now()
 	_, err := h.spend(ctx, func(ctx context.Context) (err error) {
@@ -80,97 +99,132 @@ func (h *hunt) fix(ctx context.Context) error {
 	return h.offer(c)
 }
 
-func toolNames(tools []fixer) string {
+func toolNames(tools []Fixer) string {
 	var names []string
 	for _, t := range tools {
-		names = append(names, t.name)
+		names = append(names, t.Tool)
 	}
 	return strings.Join(names, ", ")
 }
 
 // fixed is what the tools change in a fresh tree. A tool that is missing or fails changes nothing.
-func (h *hunt) fixed(ctx context.Context, tools []fixer) (change patch.Change, err error) {
-	files, err := h.editable()
-	if err != nil || len(files) == 0 {
-		return change, err
-	}
+func (h *hunt) fixed(ctx context.Context, tools []Fixer) (change patch.Change, err error) {
 	dir, end, err := h.fresh(ctx)
 	if err != nil {
 		return change, err
 	}
 	defer func() { err = errors.Join(err, end()) }()
+	before, err := files(dir)
+	if err != nil {
+		return change, err
+	}
 	for _, t := range tools {
-		if err := h.tool(ctx, dir, t, files); err != nil {
+		if err := h.tool(ctx, dir, t); err != nil {
 			return change, err
 		}
 	}
-	return h.harvest(dir, files)
+	after, err := files(dir)
+	if err != nil {
+		return change, err
+	}
+	made := slices.ContainsFunc(tools, func(t Fixer) bool { return t.Kind == generates || t.Kind == tidies })
+	return h.harvest(dir, rewritten(before, after), made)
 }
 
-// tool runs one fixer, with the files in portions that an argument list can hold.
-func (h *hunt) tool(ctx context.Context, dir string, t fixer, files []string) error {
-	const portion = 500
-	for len(files) > 0 {
-		argv, n := t.argv, min(portion, len(files))
-		if t.perFile {
-			for _, f := range files[:n] {
-				argv = append(argv[:len(argv):len(argv)], "./"+f)
-			}
-			files = files[n:]
-		} else {
-			files = nil
-		}
-		_, _, err := h.Oracle.Exec(ctx, oracle.Exec{Phase: "fixer", Dir: dir, Argv: argv, Env: h.env(),
-			Cache: firstCache, Timeout: 2 * time.Minute})
-		if err != nil {
-			return fmt.Errorf("run %s: %w", t.name, err)
-		}
+// tool runs one fixer.
+func (h *hunt) tool(ctx context.Context, dir string, t Fixer) error {
+	env := h.env()
+	if t.Bin != "" {
+		env = append(env, "PATH="+filepath.Join(dir, filepath.FromSlash(t.Bin))+string(os.PathListSeparator)+h.searchPath())
+	}
+	if t.Kind == tidies {
+		env = append(env, "GOFLAGS=-mod=mod")
+	}
+	_, _, err := h.Oracle.Exec(ctx, oracle.Exec{Phase: "fixer", Dir: dir, Subdir: t.Dir, Argv: t.Argv, Env: env, Cache: firstCache, Timeout: 2 * time.Minute})
+	if err != nil {
+		return fmt.Errorf("run %s: %w", t.Tool, err)
 	}
 	return nil
 }
 
-// editable lists the Go files of the root that may be touched: not protected, not generated, not vendored.
-func (m *Mechanic) editable() ([]string, error) {
-	var out []string
-	err := fs.WalkDir(m.Root, ".", func(name string, e fs.DirEntry, err error) error {
+// searchPath is the PATH that runs have.
+func (m *Mechanic) searchPath() string {
+	for _, kv := range append(slices.Clone(m.Oracle.Needs.Env), m.env()...) {
+		if v, ok := strings.CutPrefix(kv, "PATH="); ok {
+			return v
+		}
+	}
+	return "/usr/bin:/bin"
+}
+
+// stamp tells whether a file was written since: tools that rewrite a file in place change its size or its time.
+type stamp struct {
+	size int64
+	when time.Time
+}
+
+// files are the regular files of a tree with their stamps, what other people own left out.
+func files(dir string) (map[string]stamp, error) {
+	out := map[string]stamp{}
+	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if e.IsDir() && name != "." && skipped(e.Name()) {
+		if e.IsDir() && name != dir && skipped(e.Name()) {
 			return fs.SkipDir
 		}
-		if !e.Type().IsRegular() || path.Ext(name) != ".go" {
+		if !e.Type().IsRegular() {
 			return nil
 		}
-		if _, protected := m.Policy.Protected(name); !protected && len(out) < maxFiles {
-			out = append(out, name)
+		info, err := e.Info()
+		if err != nil {
+			return nil //nolint:nilerr // it went away while we looked
 		}
-		return nil
+		rel, err := filepath.Rel(dir, name)
+		out[filepath.ToSlash(rel)] = stamp{info.Size(), info.ModTime()}
+		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list the root's Go files: %w", err)
+		return nil, fmt.Errorf("list a tree's files: %w", err)
 	}
 	return out, nil
 }
 
-// skipped says whether the go command leaves such a folder out, or somebody else owns it.
-func skipped(dir string) bool {
-	return dir == "vendor" || dir == "testdata" || strings.HasPrefix(dir, ".") || strings.HasPrefix(dir, "_")
+// rewritten are the files that are new or have another stamp, sorted, at most as many as are ever read of a root.
+func rewritten(before, after map[string]stamp) []string {
+	var out []string
+	for name, is := range after {
+		if was, there := before[name]; !there || was != is {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out[:min(len(out), maxFiles)]
 }
 
-// harvest reads the files back that a run has changed. What is no plain file any more is left as it was.
-func (m *Mechanic) harvest(dir string, files []string) (patch.Change, error) {
+// skipped says whether tools leave such a folder out, or somebody else owns it.
+func skipped(dir string) bool {
+	return slices.Contains([]string{"vendor", "node_modules", "testdata", "target", "__pycache__", "dist", "build"}, dir) || strings.HasPrefix(dir, ".") || strings.HasPrefix(dir, "_")
+}
+
+// harvest reads the files back that a run has changed, and those that it made where made says so. What is no plain file any more
+// is left as it was, and what is protected too.
+func (m *Mechanic) harvest(dir string, names []string, made bool) (patch.Change, error) {
 	var change patch.Change
-	for _, name := range files {
+	for _, name := range names {
+		if _, protected := m.Policy.Protected(name); protected {
+			continue
+		}
 		old, err := readBounded(m.Root, name, maxFile)
-		if err != nil {
+		created := errors.Is(err, fs.ErrNotExist)
+		if err != nil && !(created && made) || created && strings.HasPrefix(path.Base(name), ".") {
 			continue
 		}
 		new, err := sandbox.Harvest(dir, name, maxFile)
-		if err != nil || bytes.Equal(old, new) {
+		if err != nil || !created && bytes.Equal(old, new) {
 			continue
 		}
-		change.Files = append(change.Files, patch.FileChange{Path: name, Old: old, New: new, Mode: m.mode(name)})
+		change.Files = append(change.Files, patch.FileChange{Path: name, Old: old, New: new, Created: created, Mode: m.mode(name)})
 	}
 	return change, nil
 }

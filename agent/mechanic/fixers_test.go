@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redraft-dev/redraft/agent/oracle"
-	"github.com/redraft-dev/redraft/agent/plan"
 	"github.com/redraft-dev/redraft/agent/report"
 )
 
@@ -47,31 +46,30 @@ func TestVetFix(t *testing.T) {
 	}
 	w := enter(t, root, "go vet ./...")
 	c, _ := w.repair(t)
-	if c.Edit != "go vet -fix" || !strings.Contains(string(c.Change.Diff()), "+func F(n int) string { return fmt.Sprint(n) }") {
+	if c.Edit != "go vet" || !strings.Contains(string(c.Change.Diff()), "+func F(n int) string { return fmt.Sprint(n) }") {
 		t.Fatalf("got %q: %s", c.Edit, c.Change.Diff())
 	}
 }
 
 func TestFixersOfAClass(t *testing.T) {
 	lint := []report.Result{{ID: "vet:printf:p.go", Kind: report.Lint}}
+	own := []Fixer{{Tool: "ruff check", Kind: lints}}
 	tests := []struct {
-		run  string
+		own  []Fixer
 		seen oracle.Verdict
 		want string
 	}{
-		{"go test ./...", oracle.Verdict{Findings: []report.Result{{Kind: report.Test}}}, ""},
-		{"make lint", oracle.Verdict{Findings: lint}, "go vet -fix"},
-		{"make fmt", oracle.Verdict{Class: report.FormatClass}, "gofmt"},
-		{"gofmt -l . && go vet ./...", oracle.Verdict{}, "go vet -fix, gofmt"},
-		{"test -z \"$(gofmt -s -l .)\"", oracle.Verdict{}, "gofmt"},
+		{nil, oracle.Verdict{Findings: []report.Result{{Kind: report.Test}}}, ""},
+		{own, oracle.Verdict{Findings: []report.Result{{Kind: report.Test}}}, ""},
+		{own, oracle.Verdict{Findings: []report.Result{{Kind: report.Test, ID: "[exit]"}}}, "ruff check"},
+		{nil, oracle.Verdict{Findings: lint}, "go vet"},
+		{own, oracle.Verdict{Findings: lint}, "ruff check"},
+		{nil, oracle.Verdict{Class: report.FormatClass}, "gofmt"},
 	}
 	for _, tt := range tests {
-		h := &hunt{Mechanic: &Mechanic{Oracle: &oracle.Oracle{Check: plan.Check{Run: tt.run}}}, seen: tt.seen}
+		h := &hunt{Mechanic: &Mechanic{Oracle: &oracle.Oracle{}, Fixers: tt.own}, seen: tt.seen}
 		if got := toolNames(h.fixers()); got != tt.want {
-			t.Errorf("%s: got %q, want %q", tt.run, got, tt.want)
+			t.Errorf("%+v: got %q, want %q", tt.seen, got, tt.want)
 		}
-	}
-	if !gofmtSimplifies(tests[4].run) || gofmtSimplifies(tests[3].run) {
-		t.Error("gofmt's -s was not told apart")
 	}
 }

@@ -24,6 +24,7 @@ type Mechanic struct {
 	Policy patch.Policy
 	Root   fs.FS         // the root's text
 	Module string        // module path; there is no search without one
+	Fixers []Fixer       // the writing forms of the tools that the check runs; what the Go toolchain has where there are none
 	Width  int           // candidates at once; 2 if zero
 	Max    int           // candidates in all; 400 if zero
 	Budget time.Duration // of the search, the caller's own time left out; 5 minutes if zero

@@ -130,6 +130,9 @@ func enter(t testing.TB, root fs.FS, check string) *world {
 	w.Mechanic = &Mechanic{Root: root, Module: module, OnTry: func(try Try) { w.tries = append(w.tries, try) },
 		Oracle: &oracle.Oracle{Box: shared.box, Check: plan.Check{ID: "check", Run: check}, Needs: shared.needs, Trees: w.trees, Root: root,
 			Module: module, Scratch: t.TempDir(), Base: shared.base, Timeout: 2 * time.Minute}}
+	for _, f := range plan.Fixers(root, w.Oracle.Check) {
+		w.Fixers = append(w.Fixers, Fixer{f.Tool, string(f.Kind), f.Argv, f.Dir, f.Bin})
+	}
 	w.Oracle.OnRun = func(r oracle.Run) { w.runs = append(w.runs, r) }
 	return w
 }

@@ -263,6 +263,11 @@ func (c *collector) failed() bool {
 	return slices.ContainsFunc(c.found, func(f found) bool { return f.Result.failed() })
 }
 
+// hasTestFile says whether a report file of a test runner was read.
+func (c *collector) hasTestFile() bool {
+	return slices.ContainsFunc(fileReaders(), func(r fileReader) bool { return r.tests && c.seen[r.format] })
+}
+
 // tests says whether a test runner was recognised.
 func (c *collector) tests() bool {
 	return slices.ContainsFunc(c.readers, func(r textReader) bool { return r.tests && c.seen[r.format] }) ||

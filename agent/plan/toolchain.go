@@ -15,13 +15,13 @@ import (
 )
 
 // Toolchain finds what the checks need of this machine: the toolchains are asked in an empty folder, never in the
-// repository. getenv is the operator's environment; of it PATH and where Go keeps its settings and modules are used,
-// and no more reaches a run. Folders of PATH inside one of outside, as the repository is, are dropped. A machine
+// repository. getenv is the operator's environment; of it PATH and where the toolchains keep their settings and packages
+// are used, and no more reaches a run. Folders of PATH inside one of outside, as the repository is, are dropped. A machine
 // without Go has needs too: Needs.Go is then empty.
 func Toolchain(ctx context.Context, set Set, getenv func(string) string, outside ...string) (Needs, error) {
 	path := searchPath(getenv("PATH"), outside)
 	n := Needs{Env: []string{"PATH=" + strings.Join(path, string(filepath.ListSeparator)), "LANG=C.UTF-8"}}
-	n.addTools(set, path, getenv("HOME"))
+	n.addTools(ctx, set, path, getenv)
 	tool, err := lookup("go", path)
 	if errors.Is(err, exec.ErrNotFound) {
 		return n, nil
@@ -93,59 +93,6 @@ func goEnv(ctx context.Context, tool string, path []string, getenv func(string) 
 		return nil, fmt.Errorf("it answers with GOROOT %q", env["GOROOT"])
 	}
 	return env, nil
-}
-
-// family is a set of tools that live in folders of their own.
-type family struct {
-	tools []string
-	roots []string // folders below HOME that they need besides; none that hold credentials, as ~/.cargo itself does
-	env   string   // variable that names the first of roots, since HOME is another in a run; none if empty
-}
-
-var families = []family{
-	{[]string{"python", "python3", "pytest", "pip", "tox", "nox", "uv", "ruff", "mypy"}, []string{".pyenv"}, "PYENV_ROOT"},
-	{[]string{"node", "npm", "npx", "yarn", "pnpm"}, []string{".nvm/versions"}, ""},
-	{[]string{"cargo", "rustc", "clippy-driver", "rustfmt"}, []string{".rustup", ".cargo/bin", ".cargo/registry"}, "RUSTUP_HOME"},
-}
-
-// addTools adds the folders of PATH that no sandbox shows by itself, and what the tools that the checks name need
-// besides. A check that goes through make or a script may name any. A folder that holds HOME is never shown.
-func (n *Needs) addTools(set Set, path []string, home string) {
-	opaque := set.names("make") || slices.ContainsFunc(set.Checks, func(c Check) bool { return len(c.Scripts) > 0 })
-	var theirs []string
-	for _, f := range families {
-		for _, root := range f.roots {
-			theirs = append(theirs, filepath.Join(home, root))
-		}
-	}
-	for _, dir := range path {
-		own := slices.ContainsFunc(theirs, func(t string) bool { return home != "" && within(dir, t) })
-		if !own && !system(dir) && !holds(dir, home) {
-			n.addRead(dir)
-		}
-	}
-	for _, f := range families {
-		if opaque || slices.ContainsFunc(f.tools, set.names) {
-			n.addFamily(f, path, home)
-		}
-	}
-}
-
-func (n *Needs) addFamily(f family, path []string, home string) {
-	for _, tool := range f.tools {
-		if prefix := prefixOf(tool, path); prefix != "" && !system(prefix) && !holds(prefix, home) && !within(prefix, filepath.Join(home, ".cargo")) {
-			n.addRead(prefix)
-		}
-	}
-	if home == "" {
-		return
-	}
-	for i, root := range f.roots {
-		dir := filepath.Join(home, root)
-		if n.addRead(dir) && i == 0 && f.env != "" {
-			n.Env = append(n.Env, f.env+"="+dir)
-		}
-	}
 }
 
 // names reports whether the command of a check or of the setup has the word.

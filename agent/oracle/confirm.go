@@ -16,8 +16,9 @@ import (
 )
 
 // Confirm applies a claim's diff alone to fresh copies of the root and runs the check: plain once, k times
-// instrumented, and once more with the diff taken away again. The receipt holds the rungs as found; the verdict
-// is Green only when none failed, and its Text says what did.
+// instrumented, once more with the diff taken away again, once with canary tests, once with mutated literals; and every
+// other configured check. The receipt holds the rungs as found; the verdict is Green only when none failed, and its Text
+// says what did.
 func (o *Oracle) Confirm(ctx context.Context, seen Sight, claim proof.Claim) (proof.Receipt, Verdict, error) {
 	change, err := patch.Gate(o.Root, claim.Diff, o.Policy)
 	if err != nil {
@@ -31,6 +32,11 @@ func (o *Oracle) Confirm(ctx context.Context, seen Sight, claim proof.Claim) (pr
 	receipt, err := o.receipt(seen, claim, change)
 	if err != nil {
 		return receipt, Verdict{}, err
+	}
+	for _, r := range receipt.Rungs {
+		if r.Status == proof.Failed { // what the diff shows by itself needs no run
+			return receipt, Verdict{Color: report.Unknown, Text: r.ID + ": " + r.Text}, nil
+		}
 	}
 	var runs []Run
 	for i := 0; i <= seen.K; i++ {
@@ -49,11 +55,12 @@ func (o *Oracle) Confirm(ctx context.Context, seen Sight, claim proof.Claim) (pr
 		v.Passed, v.Skipped = named.Passed, named.Skipped
 	}
 	if v.Color == report.Green {
-		r, err := o.revertRun(ctx, seen, change)
+		more, said, err := o.further(ctx, receipt, seen, change, runs)
 		if err != nil {
 			return receipt, Verdict{}, err
 		}
-		runs = append(runs, r)
+		runs = append(runs, more...)
+		receipt.Rungs = said
 	}
 	if err := o.keepAll(runs); err != nil {
 		return receipt, v, err
@@ -61,8 +68,7 @@ func (o *Oracle) Confirm(ctx context.Context, seen Sight, claim proof.Claim) (pr
 	for _, r := range append(slices.Clone(seen.Runs), runs...) {
 		maps.Copy(receipt.Evidence, r.Files)
 	}
-	receipt.Rungs = append(o.rungs(receipt, seen, runs), receipt.Rungs...)
-	proof.SortRungs(receipt.Rungs)
+	receipt.Rungs = proof.Merge(receipt.Rungs, o.rungs(receipt, seen, runs))
 	for _, r := range receipt.Rungs {
 		if r.Status == proof.Failed && v.Text == "" {
 			v.Text = r.ID + ": " + r.Text
@@ -72,6 +78,53 @@ func (o *Oracle) Confirm(ctx context.Context, seen Sight, claim proof.Claim) (pr
 		}
 	}
 	return receipt, v, nil
+}
+
+// further makes the runs that a green claim has to stand besides, the cheap ones first, and stops at the first that refuses
+// it. The rungs are those of the receipt, with the reasons for which a run was not made.
+func (o *Oracle) further(ctx context.Context, receipt proof.Receipt, seen Sight, change patch.Change, runs []Run) (more []Run, said []proof.Rung, err error) {
+	said = receipt.Rungs
+	add := func(id string, rs []Run, why string, err error) error {
+		more = append(more, rs...)
+		if why != "" {
+			said = proof.Merge(said, []proof.Rung{{ID: id, Status: proof.NotEvaluated, Text: why}})
+		}
+		return err
+	}
+	for _, step := range []func() error{
+		func() error {
+			r, err := o.revertRun(ctx, seen, change)
+			return add("DR", []Run{r}, "", err)
+		},
+		func() error {
+			rs, why, err := o.canaryRuns(ctx, seen, change)
+			return add("D3", rs, why, err)
+		},
+		func() error {
+			rs, why, err := o.mutatedRuns(ctx, seen, change)
+			return add("D7", rs, why, err)
+		},
+		func() error {
+			rs, err := o.otherRuns(ctx, change)
+			return add("DS", rs, "", err)
+		},
+	} {
+		if failed(o.rungs(receipt, seen, append(slices.Clone(runs), more...)), len(more) > 0) {
+			break
+		}
+		if err := step(); err != nil {
+			return more, said, err
+		}
+	}
+	return more, said, nil
+}
+
+// failed says whether a rung did, of those whose runs were made already.
+func failed(rungs []proof.Rung, reverted bool) bool {
+	return slices.ContainsFunc(rungs, func(r proof.Rung) bool {
+		later := r.ID == "DR" && !reverted || r.ID == "DS"
+		return r.Status == proof.Failed && !later
+	})
 }
 
 // confirmRun is the i-th run of the patched tree: 0 is plain, the last one starts from the toolchain base alone.
@@ -107,10 +160,7 @@ func (o *Oracle) revertRun(ctx context.Context, seen Sight, change patch.Change)
 	if err := inverse(change).Write(root); err != nil {
 		return Run{}, fmt.Errorf("take the diff away: %w", err)
 	}
-	q := request{phase: "revert", mode: proof.Plain, dir: dir, cache: "confirm", keep: true}
-	if seen.Trusted {
-		q.mode = proof.Instrumented
-	}
+	q := request{phase: "revert", mode: modeOf(seen.Trusted), dir: dir, cache: "confirm", keep: true}
 	if q.tree, err = patch.TreeID(patch.DirFS(root), o.Links); err != nil {
 		return Run{}, fmt.Errorf("hash a copy: %w", err)
 	}
@@ -147,7 +197,10 @@ func (o *Oracle) receipt(seen Sight, claim proof.Claim, change patch.Change) (pr
 		r.Gaps = append(r.Gaps, r.Setup.Gap())
 		maps.Copy(r.Evidence, o.base.files)
 	}
-	r.Rungs = append([]proof.Rung{d2}, proof.Unbuilt()...)
+	maps.Copy(r.Tools, o.Needs.Tools)
+	r.Others = Others(o.Others)
+	d4 := proof.DiffLint(o.Root, change, proof.Asserted(seen.Failed, recorded(seen.Runs)))
+	r.Rungs = proof.Merge(append([]proof.Rung{d2}, proof.Unbuilt()...), []proof.Rung{d4})
 	return r, nil
 }
 
@@ -159,14 +212,24 @@ func (o *Oracle) rungs(receipt proof.Receipt, seen Sight, runs []Run) []proof.Ru
 			all = append(all, proof.Recorded{RunRecord: r.Record})
 		}
 	}
-	for _, r := range append(slices.Clone(seen.Runs), runs...) {
-		all = append(all, proof.Recorded{RunRecord: r.RunRecord, Report: r.Report})
-	}
+	all = append(append(all, recorded(seen.Runs)...), recorded(runs)...)
 	rungs, err := proof.Recompute(receipt, all)
 	if err != nil && len(rungs) == 0 {
 		return []proof.Rung{{ID: "D0", Status: proof.Failed, Text: err.Error()}}
 	}
 	return rungs
+}
+
+func recorded(runs []Run) []proof.Recorded {
+	var out []proof.Recorded
+	for _, r := range runs {
+		r.Reports = nil
+		for _, f := range r.Left {
+			r.Reports = append(r.Reports, f.Name)
+		}
+		out = append(out, proof.Recorded{RunRecord: r.RunRecord, Report: r.Report})
+	}
+	return out
 }
 
 // inverse is the change that takes c away again.

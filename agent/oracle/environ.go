@@ -33,6 +33,17 @@ func (e *environ) set(k, v string) {
 	e.vals[k] = v
 }
 
+// add appends a word to a variable that holds several.
+func (e *environ) add(k, word string) { e.set(k, strings.TrimSpace(e.get(k)+" "+word)) }
+
+// prepend puts a folder in front of a list of them.
+func (e *environ) prepend(k, dir string) {
+	if old := e.get(k); old != "" {
+		dir += string(filepath.ListSeparator) + old
+	}
+	e.set(k, dir)
+}
+
 func (e *environ) get(k string) string { return e.vals[k] }
 
 func (e *environ) list() []string {

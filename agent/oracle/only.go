@@ -87,8 +87,7 @@ func (o *Oracle) Only(ctx context.Context, dir, cache string, findings []report.
 		return Verdict{}, false, nil
 	}
 	r, err := o.run(ctx, request{
-		phase: "cheap", mode: proof.Instrumented, dir: dir, sub: o.Check.Dir, argv: argv, cache: cache,
-		env: checkEnv(o.Check.Env),
+		phase: "cheap", mode: proof.Instrumented, dir: dir, sub: o.Check.Dir, argv: argv, cache: cache, asCheck: true,
 	})
 	if err != nil {
 		return Verdict{}, false, err
@@ -98,15 +97,4 @@ func (o *Oracle) Only(ctx context.Context, dir, cache string, findings []report.
 		return v, false, nil // the short command does not reach these tests
 	}
 	return v, true, nil
-}
-
-func checkEnv(m map[string]string) []string {
-	var out []string
-	for k, v := range m {
-		if k != "GOFLAGS" { // set by the instrumentation
-			out = append(out, k+"="+v)
-		}
-	}
-	slices.Sort(out)
-	return out
 }

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -66,12 +67,18 @@ type Oracle struct {
 	OnRun      func(Run) // told of every run in the jail, if not nil; one call at a time
 	Setup      *Setup    // what is to be run before See; nothing if nil
 
-	mu      sync.Mutex
-	counts  map[string]int
-	trusted bool      // instrumented runs of the root agreed with the plain one
-	caches  sync.Map  // name -> *sync.Once result
-	base    *prepared // what Prepare left; nil without a setup
-	laid    sync.Map  // tree -> what became of laying the layer under it, once
+	Others []plan.Check // the other configured checks, which Confirm compares with the root's
+
+	mu       sync.Mutex
+	counts   map[string]int
+	trusted  bool     // instrumented runs of the root agreed with the plain one
+	runners  []string // which the plain run of the root was heard to use, see heard
+	once     sync.Once
+	lines    string // see instrumentsDir
+	linesErr error
+	caches   sync.Map  // name -> *sync.Once result
+	base     *prepared // what Prepare left; nil without a setup
+	laid     sync.Map  // tree -> what became of laying the layer under it, once
 }
 
 // Run is one command that ran in the jail.
@@ -116,6 +123,11 @@ type request struct {
 	seed        int64
 	tz          string
 	keep        bool
+	as          *plan.Check   // run this check instead of the oracle's
+	asCheck     bool          // argv is run as the check would be, with what it adds to the environment
+	canary      *proof.Canary // laid over the tree once that is hashed
+	mutated     []proof.Mutation
+	lay         map[string]string // texts of files laid over the tree once that is hashed
 }
 
 // run runs one command in the jail and reads what it said.
@@ -129,13 +141,13 @@ func (o *Oracle) run(ctx context.Context, q request) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
-	command, argv := o.Check.Run, o.argv()
-	if q.argv != nil {
-		command, argv = join(q.argv), q.argv
+	check := o.Check
+	if q.as != nil {
+		check = *q.as
 	}
-	sub := q.sub
-	if q.argv == nil {
-		sub = o.Check.Dir
+	command, argv, sub := check.Run, shell(check), check.Dir
+	if q.argv != nil {
+		command, argv, sub = join(q.argv), q.argv, q.sub
 	}
 	remove, err := o.repository(ctx, q.dir)
 	if err != nil {
@@ -145,11 +157,17 @@ func (o *Oracle) run(ctx context.Context, q request) (Run, error) {
 	if err := o.lay(ctx, q.dir); err != nil {
 		return Run{}, err
 	}
+	reports, lines, err := o.reportsFor(q)
+	if err != nil {
+		return Run{}, err
+	}
+	defer os.RemoveAll(reports)
 	jailed := sandbox.Command{
-		Argv: argv, Dir: filepath.Join(q.dir, filepath.FromSlash(sub)), Env: o.env(q, home, cache),
-		Read: o.Needs.Read, Write: write(q.dir, home, cache), Wall: o.wall(q.wall), Network: q.network,
+		Argv: argv, Dir: filepath.Join(q.dir, filepath.FromSlash(sub)), Env: o.env(q, check, home, cache, reports, lines),
+		Read: write(append(slices.Clone(o.Needs.Read), lines)...), Write: write(q.dir, home, cache, reports), Wall: o.wall(q.wall, check), Network: q.network,
 	}
 	at := o.over(&jailed, q.dir)
+	began := time.Now()
 	res, err := o.Box.Run(ctx, jailed)
 	if err != nil {
 		return Run{}, fmt.Errorf("run %s: %w", q.phase, err)
@@ -161,18 +179,39 @@ func (o *Oracle) run(ctx context.Context, q request) (Run, error) {
 		Phase: q.phase, N: o.next(q.phase), Mode: q.mode, Command: command, Dir: slash(sub), Tree: q.tree, Place: q.dir,
 		Cache: q.cache, Module: o.Module, Tier: string(o.Box.Tier()), Exit: res.Exit, Signal: res.Signal, Limit: res.Limit,
 		Truncated: res.Truncated, Refused: res.Refused, Seconds: res.Wall.Seconds(), Seed: q.seed, TZ: q.tz, At: at,
+		Canary: q.canary, Mutated: q.mutated,
 	}}
+	if q.as != nil {
+		r.Check = q.as.ID
+	}
+	if q.argv == nil || q.asCheck {
+		r.Left = o.left(reports, q.dir, began, time.Now())
+	}
 	if o.base != nil {
 		r.Setup = o.base.setup.Layer
 	}
 	r.Report = report.Read(report.Run{
-		Command: command, Dir: cmp.Or(at, q.dir), Subdir: slash(sub), Module: o.Module, Stdout: res.Stdout, Stderr: res.Stderr, Exit: res.Exit,
+		Command: command, Dir: cmp.Or(at, q.dir), Subdir: slash(sub), Module: o.Module, Stdout: res.Stdout, Stderr: res.Stderr, Files: r.Left, Exit: res.Exit,
 		Signal: res.Signal, Limit: res.Limit, Truncated: res.Truncated, Refused: res.Refused, Duration: res.Wall,
 	})
 	if !q.keep {
 		o.told(r)
 	}
 	return r, nil
+}
+
+// reportsFor makes the folder that an instrumented run leaves its reports in, and names the one that it is instrumented from.
+func (o *Oracle) reportsFor(q request) (reports, lines string, err error) {
+	if q.mode != proof.Instrumented {
+		return "", "", nil
+	}
+	if lines, err = o.instrumentsDir(); err != nil {
+		return "", "", err
+	}
+	if reports, err = os.MkdirTemp(o.Scratch, "reports-"); err != nil {
+		return "", "", fmt.Errorf("make a folder for reports: %w", err)
+	}
+	return reports, lines, nil
 }
 
 // repository makes the repository that a run finds in its tree, if there is to be one.
@@ -203,17 +242,17 @@ func (o *Oracle) keep(r *Run) (err error) {
 	return nil
 }
 
-// argv is the check's command as a shell runs it; -e as hosted runners do, and pipefail where bash was asked for.
+// shell is a check's command as a shell runs it; -e as hosted runners do, and pipefail where bash was asked for.
 // https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#jobsjob_idstepsshell
-func (o *Oracle) argv() []string {
-	if o.Check.Shell == "bash" {
-		return []string{"bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", o.Check.Run}
+func shell(c plan.Check) []string {
+	if c.Shell == "bash" {
+		return []string{"bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", c.Run}
 	}
-	return []string{"sh", "-e", "-c", o.Check.Run}
+	return []string{"sh", "-e", "-c", c.Run}
 }
 
 // env is a run's whole environment; later entries win over earlier ones.
-func (o *Oracle) env(q request, home, cache string) []string {
+func (o *Oracle) env(q request, check plan.Check, home, cache, reports, lines string) []string {
 	env := newEnviron(o.Needs.Env)
 	env.set("HOME", home)
 	env.set("GOENV", "off")
@@ -223,20 +262,16 @@ func (o *Oracle) env(q request, home, cache string) []string {
 		env.set("GOCACHE", cache)
 		env.set("GOPATH", filepath.Join(home, "go"))
 	}
-	if q.argv == nil {
-		for k, v := range o.Check.Env {
+	if q.argv == nil || q.asCheck {
+		for k, v := range check.Env {
 			env.set(k, v)
 		}
 	}
 	if q.tz != "" {
 		env.set("TZ", q.tz)
 	}
-	if q.mode == proof.Instrumented && o.Needs.Go != "" {
-		flags := env.get("GOFLAGS") + " -json"
-		if q.seed != 0 {
-			flags += fmt.Sprintf(" -shuffle=%d", q.seed)
-		}
-		env.set("GOFLAGS", flags)
+	if q.mode == proof.Instrumented {
+		o.instrument(env, q, reports, lines)
 	}
 	for _, kv := range q.env {
 		env.setPair(kv)
@@ -245,8 +280,8 @@ func (o *Oracle) env(q request, home, cache string) []string {
 }
 
 // wall is the time one run may take.
-func (o *Oracle) wall(asked time.Duration) time.Duration {
-	for _, d := range []time.Duration{asked, o.Timeout, o.Check.Timeout} {
+func (o *Oracle) wall(asked time.Duration, check plan.Check) time.Duration {
+	for _, d := range []time.Duration{asked, o.Timeout, check.Timeout} {
 		if d > 0 {
 			return d
 		}
@@ -264,6 +299,3 @@ func (o *Oracle) next(phase string) int {
 	o.counts[phase]++
 	return o.counts[phase]
 }
-
-// instrumentable says whether the environment can ask the check's runner for more than text.
-func (o *Oracle) instrumentable() bool { return o.Needs.Go != "" }

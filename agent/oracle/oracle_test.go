@@ -288,17 +288,17 @@ func TestConfirmHolds(t *testing.T) {
 	if len(v.Passed) == 0 {
 		t.Errorf("the verdict names no test that passed: %v", v.Passed)
 	}
-	for _, id := range []string{"D0", "D1", "D2", "D6", "DR"} {
+	for _, id := range []string{"D0", "D1", "D2", "D3", "D5", "D6", "D7", "DR"} {
 		if r := rung(receipt, id); r.Status != proof.Held {
 			t.Errorf("%s: got %s: %s", id, r.Status, r.Text)
 		}
 	}
-	if r := rung(receipt, "D3"); r.Status != proof.NotEvaluated {
-		t.Errorf("D3: got %s, want it said that it was not evaluated", r.Status)
+	if r := rung(receipt, "DS"); r.Status != proof.NotEvaluated {
+		t.Errorf("DS: got %s, want it said that there is no other check", r.Status)
 	}
-	// 4 of See, 4 of Confirm, 1 of the revert
-	if len(receipt.Evidence) != 9 {
-		t.Errorf("the receipt names %d runs, want 9", len(receipt.Evidence))
+	// 4 of See, 4 of Confirm, 1 each of the revert, the canaries and the mutated literals
+	if len(receipt.Evidence) != 11 {
+		t.Errorf("the receipt names %d runs, want 11", len(receipt.Evidence))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
 	"slices"
 	"time"
 
@@ -35,8 +36,9 @@ func (o *Oracle) See(ctx context.Context) (Sight, error) {
 		s.Verdict = verdict([]Run{plain})
 		return s, o.keep(&s.Runs[0])
 	}
+	o.runners = heard(plain.Report)
 	var inst []Run
-	for i := 0; o.instrumentable() && i < s.K; i++ {
+	for i := 0; o.instrumentable(plain.Report) && i < s.K; i++ {
 		r, err := o.onRoot(ctx, "see", proof.Instrumented, i)
 		if err != nil {
 			return s, err
@@ -178,8 +180,24 @@ func (o *Oracle) fresh(ctx context.Context, change *patch.Change, q request) (ru
 	if q.tree, err = patch.TreeID(patch.DirFS(root), o.Links); err != nil {
 		return Run{}, fmt.Errorf("hash a copy: %w", err)
 	}
+	if err := layOver(root, q.lay); err != nil {
+		return Run{}, fmt.Errorf("lay files over a copy: %w", err)
+	}
 	q.dir = dir
 	return o.run(ctx, q)
+}
+
+// layOver writes texts of ours over a copy.
+func layOver(root *os.Root, texts map[string]string) error {
+	for name, text := range texts {
+		if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+			return err
+		}
+		if err := root.WriteFile(name, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // k is how many runs a colour needs, from the first one's time (configured, or 3 under a minute, 2 under five).

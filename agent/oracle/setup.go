@@ -202,7 +202,7 @@ func (o *Oracle) setupWall() time.Duration {
 
 // setupEnv is a setup command's environment: the check's own tools, the proxy, and a home whose caches stay.
 func (o *Oracle) setupEnv(b *prepared, cache string) []string {
-	env := newEnviron(o.env(request{dir: b.tree(), argv: []string{}}, b.home(), cache))
+	env := newEnviron(o.env(request{dir: b.tree(), argv: []string{}}, o.Check, b.home(), cache, "", ""))
 	modules := env.get("GOMODCACHE")
 	for _, kv := range o.Setup.Env {
 		env.setPair(kv)

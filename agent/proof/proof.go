@@ -51,6 +51,7 @@ type Policy struct {
 	Risk        patch.Class       // the highest class admitted
 	Links       map[string]string // submodules of the root, path to commit
 	Setup       []string          // commands that were to be run before the checks; none if empty
+	Others      []Other           // the other configured checks, in the plan's order; the receipt's own list is taken if nil
 }
 
 // MaxRisk is the highest class that any proof may have: tests, the oracle and CI are never touched.
@@ -75,7 +76,7 @@ func refuse(code, format string, a ...any) error { return &Refusal{code, fmt.Spr
 // Admit recomputes a receipt from the evidence and the admitting side's own files of the root, and returns the
 // Proof if everything holds. The error is a *Refusal.
 func Admit(evidence, root fs.FS, policy Policy) (*Proof, error) {
-	receipt, diff, err := Verify(evidence)
+	receipt, diff, runs, err := verify(evidence)
 	if err != nil {
 		return nil, err
 	}
@@ -104,6 +105,14 @@ func Admit(evidence, root fs.FS, policy Policy) (*Proof, error) {
 	if err := sameSetup(root, change, receipt, policy); err != nil {
 		return nil, err
 	}
+	if policy.Others != nil && !slices.Equal(receipt.Others, policy.Others) {
+		return nil, refuse("plan_changed", "the other checks that were run are not those of this repository")
+	}
+	lint := DiffLint(root, change, Asserted(receipt.Findings, runs))
+	if lint.Status == Failed {
+		return nil, refuse("not_proven", "D4: %s", lint.Text)
+	}
+	receipt.Rungs = Merge(receipt.Rungs, []Rung{lint})
 	b, err := fs.ReadFile(evidence, ReceiptFile)
 	if err != nil {
 		return nil, missing(err, ReceiptFile)
@@ -171,34 +180,38 @@ func oracleSum(tree fs.FS, policy patch.Policy) (string, int, error) {
 // Verify checks a receipt against the evidence beside it: every file's hash, every colour and rung that the raw
 // reports show. It cannot check the root's own files; Admit does. The error is a *Refusal.
 func Verify(evidence fs.FS) (Receipt, []byte, error) {
-	var receipt Receipt
+	receipt, diff, _, err := verify(evidence)
+	return receipt, diff, err
+}
+
+func verify(evidence fs.FS) (receipt Receipt, diff []byte, runs []Recorded, err error) {
 	b, err := fs.ReadFile(evidence, ReceiptFile)
 	if err != nil {
-		return receipt, nil, missing(err, ReceiptFile)
+		return receipt, nil, nil, missing(err, ReceiptFile)
 	}
 	if err := json.Unmarshal(b, &receipt); err != nil {
-		return receipt, nil, refuse("evidence_invalid", "%s: %v", ReceiptFile, err)
+		return receipt, nil, nil, refuse("evidence_invalid", "%s: %v", ReceiptFile, err)
 	}
 	if receipt.Version != ReceiptVersion {
-		return receipt, nil, refuse("evidence_invalid", "%s has version %d, this program reads %d", ReceiptFile, receipt.Version, ReceiptVersion)
+		return receipt, nil, nil, refuse("evidence_invalid", "%s has version %d, this program reads %d", ReceiptFile, receipt.Version, ReceiptVersion)
 	}
-	diff, err := fs.ReadFile(evidence, PatchFile)
+	diff, err = fs.ReadFile(evidence, PatchFile)
 	if err != nil {
-		return receipt, nil, missing(err, PatchFile)
+		return receipt, nil, nil, missing(err, PatchFile)
 	}
 	if Sum(diff) != receipt.Diff {
-		return receipt, nil, refuse("evidence_tampered", "%s is not the diff that the receipt names", PatchFile)
+		return receipt, nil, nil, refuse("evidence_tampered", "%s is not the diff that the receipt names", PatchFile)
 	}
-	runs, err := recordedRuns(evidence, receipt)
+	runs, err = recordedRuns(evidence, receipt)
 	if err != nil {
-		return receipt, nil, err
+		return receipt, nil, nil, err
 	}
 	rungs, err := Recompute(receipt, runs)
 	if err != nil {
-		return receipt, nil, err
+		return receipt, nil, nil, err
 	}
-	receipt.Rungs = merge(receipt.Rungs, rungs)
-	return receipt, diff, nil
+	receipt.Rungs = Merge(receipt.Rungs, rungs)
+	return receipt, diff, runs, nil
 }
 
 // recordedRuns reads every run that the receipt names, after its hashes held.
@@ -227,7 +240,7 @@ func recordedRuns(evidence fs.FS, receipt Receipt) ([]Recorded, error) {
 		if r.Folder() != path.Dir(name) {
 			return nil, refuse("evidence_tampered", "%s says that it is %s", name, r.Folder())
 		}
-		for _, f := range []string{stdoutFile, stderrFile} {
+		for _, f := range r.parts() {
 			if _, named := receipt.Evidence[path.Join(path.Dir(name), f)]; !named {
 				return nil, refuse("evidence_missing", "%s of %s is not named by the receipt", f, path.Dir(name))
 			}
@@ -237,54 +250,81 @@ func recordedRuns(evidence fs.FS, receipt Receipt) ([]Recorded, error) {
 	return runs, nil
 }
 
-// Recompute derives the rungs from recorded runs. The error is a *Refusal when one that is never left out fails.
+// parts are the files of a run's folder beside run.json.
+func (r Recorded) parts() []string {
+	out := []string{stdoutFile, stderrFile}
+	for i := range r.Reports {
+		out = append(out, r.leftFile("", i))
+	}
+	return out
+}
+
+// Recompute derives the rungs from recorded runs. The error is a *Refusal when one of them fails.
 func Recompute(receipt Receipt, runs []Recorded) ([]Rung, error) {
-	var see, confirm, revert []Recorded
 	if err := receipt.setUp(runs); err != nil {
 		return nil, err
 	}
-	for _, r := range runs {
-		if r.Phase == SetupPhase {
-			continue
-		}
-		if r.Command != receipt.Command || r.Dir != receipt.Dir || r.Tier != receipt.Tier {
-			return nil, refuse("evidence_tampered", "run %s-%d is of another command, folder or sandbox than the receipt's", r.Phase, r.N)
-		}
-		if r.ThrownAway != "" && !receipt.throws(r.RunRecord) {
-			return nil, refuse("evidence_tampered", "run %s-%d was thrown away, which it may not be", r.Phase, r.N)
-		}
-		switch {
-		case r.ThrownAway != "":
-		case r.Phase == "see":
-			see = append(see, r)
-		case r.Phase == "confirm":
-			confirm = append(confirm, r)
-		case r.Phase == "revert":
-			revert = append(revert, r)
-		}
-	}
-	root, err := recomputeRed(receipt, see)
+	by, err := receipt.sorted(runs)
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range confirm {
-		if r.Tree != receipt.Tree {
-			return nil, refuse("evidence_tampered", "run confirm-%d was made on another tree", r.N)
-		}
+	root, err := recomputeRed(receipt, by["see"])
+	if err != nil {
+		return nil, err
 	}
-	rungs := []Rung{exitStatus(confirm, receipt.K, receipt.Trusted)}
-	if receipt.Trusted {
-		rungs = append(rungs, resultsHeld(root, receipt.Findings, confirm))
-	} else {
-		rungs = append(rungs, Rung{"D1", NotEvaluated, "exit status only: no reader for this runner's results"})
+	confirm := by["confirm"]
+	rungs := []Rung{
+		exitStatus(confirm, receipt.K, receipt.Trusted), resultsHeld(root, receipt, confirm), canaries(root, receipt, by["canary"]),
+		invariants(receipt, by["see"], confirm), repeats(confirm), mutations(receipt, by["mutated"]),
+		redAgain(receipt.RootTree, receipt.Findings, by["revert"], root.Read), others(receipt, by["other"]),
 	}
-	rungs = append(rungs, repeats(confirm), redAgain(receipt.RootTree, receipt.Findings, revert, receipt.Trusted))
 	for _, r := range rungs {
 		if r.Status == Failed {
 			return rungs, refuse("not_proven", "%s: %s", r.ID, r.Text)
 		}
 	}
 	return rungs, nil
+}
+
+// sorted are the runs that count by phase, each of the receipt's own command, folder, sandbox and trees.
+func (r Receipt) sorted(runs []Recorded) (map[string][]Recorded, error) {
+	by := map[string][]Recorded{}
+	for _, run := range runs {
+		if run.Phase == SetupPhase {
+			continue
+		}
+		command, dir, ok := r.command(run.RunRecord)
+		if !ok || run.Command != command || run.Dir != dir || run.Tier != r.Tier {
+			return nil, refuse("evidence_tampered", "run %s-%d is of another command, folder or sandbox than the receipt's", run.Phase, run.N)
+		}
+		if run.ThrownAway != "" && !r.throws(run.RunRecord) {
+			return nil, refuse("evidence_tampered", "run %s-%d was thrown away, which it may not be", run.Phase, run.N)
+		}
+		if run.ThrownAway != "" {
+			continue
+		}
+		if run.Tree != r.Tree && (run.Phase == "confirm" || run.Phase == "mutated" || run.Tree != r.RootTree) {
+			return nil, refuse("evidence_tampered", "run %s-%d was made on another tree", run.Phase, run.N)
+		}
+		if (run.Canary != nil) != (run.Phase == "canary") || (len(run.Mutated) > 0) != (run.Phase == "mutated") {
+			return nil, refuse("evidence_tampered", "run %s-%d was made over files that such a run has not", run.Phase, run.N)
+		}
+		by[run.Phase] = append(by[run.Phase], run)
+	}
+	return by, nil
+}
+
+// command is what a run had to be of; ok is false for a check that the receipt does not name.
+func (r Receipt) command(run RunRecord) (command, dir string, ok bool) {
+	if run.Phase != "other" {
+		return r.Command, r.Dir, run.Check == ""
+	}
+	for _, o := range r.Others {
+		if o.ID == run.Check {
+			return o.Command, o.Dir, true
+		}
+	}
+	return "", "", false
 }
 
 // throws says whether a run may be thrown away: an instrumented one of the root, where none is trusted, or where it was made
@@ -300,7 +340,7 @@ func (r Receipt) throws(run RunRecord) bool {
 func recomputeRed(receipt Receipt, see []Recorded) (Baseline, error) {
 	var counted []report.Report
 	for _, r := range see {
-		if r.Tree != receipt.RootTree {
+		if r.Tree != receipt.RootTree { // also where the patched tree is meant
 			return Baseline{}, refuse("evidence_tampered", "run see-%d was not made on the root", r.N)
 		}
 		if c := r.Report.Color(); c != report.Red {
@@ -314,6 +354,9 @@ func recomputeRed(receipt Receipt, see []Recorded) (Baseline, error) {
 		return Baseline{}, refuse("not_proven", "the root was seen red in %d runs, fewer than k=%d", len(counted), receipt.K)
 	}
 	root := Base(counted)
+	for _, r := range see {
+		root.left = root.left || r.Mode == Instrumented && len(r.Reports) > 0
+	}
 	if receipt.Trusted && len(receipt.Findings) == 0 {
 		return root, refuse("not_proven", "the receipt names no finding")
 	}
@@ -325,17 +368,20 @@ func recomputeRed(receipt Receipt, see []Recorded) (Baseline, error) {
 	return root, nil
 }
 
-// merge keeps the receipt's order and words for rungs that cannot be recomputed here.
-func merge(written, recomputed []Rung) []Rung {
+// Merge is rungs as they were written with those that were found in their place, in the order in which people read them. It keeps the
+// written words where neither says that the rung was evaluated: only the side that ran things knows why.
+func Merge(written, recomputed []Rung) []Rung {
 	out := slices.Clone(written)
 	for _, r := range recomputed {
 		i := slices.IndexFunc(out, func(w Rung) bool { return w.ID == r.ID })
-		if i < 0 {
+		switch {
+		case i < 0:
 			out = append(out, r)
-		} else {
+		case r.Status != NotEvaluated || out[i].Status != NotEvaluated:
 			out[i] = r
 		}
 	}
+	SortRungs(out)
 	return out
 }
 

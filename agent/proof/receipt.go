@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strconv"
 	"time"
 
 	"github.com/redraft-dev/redraft/agent/report"
@@ -24,6 +25,7 @@ const (
 	runFile     = "run.json"
 	stdoutFile  = "stdout"
 	stderrFile  = "stderr"
+	leftDir     = "left" // report files that a run left, by number
 )
 
 // Claim is a diff that is said to turn findings of a root from red to green.
@@ -69,7 +71,8 @@ type Receipt struct {
 	Trusted     bool              `json:"instrumented"`  // instrumented runs agreed with the plain one on the root, so their findings count
 	Natural     bool              `json:"natural_order"` // runs in other orders or time zones gave other results on the root and were thrown away
 	Findings    []string          `json:"findings"`
-	Oracle      string            `json:"oracle_sha256"` // over path and content of every protected file
+	Others      []Other           `json:"others,omitempty"` // the other configured checks
+	Oracle      string            `json:"oracle_sha256"`    // over path and content of every protected file
 	Rungs       []Rung            `json:"rungs"`
 	Tier        string            `json:"sandbox"`
 	Gaps        []string          `json:"sandbox_gaps"`
@@ -83,7 +86,7 @@ type Receipt struct {
 
 // RunRecord is run.json: how the raw output beside it came about.
 type RunRecord struct {
-	Phase      string   `json:"phase"` // see, confirm, revert
+	Phase      string   `json:"phase"` // see, confirm, revert, canary, mutated, other
 	N          int      `json:"n"`     // from 1 within the phase
 	Mode       string   `json:"mode"`  // plain, instrumented
 	Command    string   `json:"command"`
@@ -104,6 +107,19 @@ type RunRecord struct {
 	Seed       int64    `json:"seed,omitempty"`
 	TZ         string   `json:"tz,omitempty"`
 	ThrownAway string   `json:"thrown_away,omitempty"`
+	Check      string   `json:"check,omitempty"`   // of the phase other: which one
+	Reports    []string `json:"reports,omitempty"` // names of the report files it left; the n-th lies in left/n, from 1
+
+	Canary  *Canary       `json:"canary,omitempty"`  // what lay in the copy besides tree, see Canary
+	Mutated []Mutation    `json:"mutated,omitempty"` // literals of tests that were others in the copy than in tree
+	Left    []report.File `json:"-"`                 // the report files themselves
+}
+
+// Other is a check that is configured beside the one that is red.
+type Other struct {
+	ID      string `json:"id"`
+	Command string `json:"command"`
+	Dir     string `json:"dir"`
 }
 
 // Folder is where the raw output of a run lies below the evidence directory.
@@ -133,24 +149,44 @@ func ReadRun(evidence fs.FS, folder string) (Recorded, error) {
 	if err != nil {
 		return r, err
 	}
+	for i, name := range r.Reports {
+		b, err := fs.ReadFile(evidence, r.leftFile(folder, i))
+		if err != nil {
+			return r, err
+		}
+		r.Left = append(r.Left, report.File{Name: name, Data: b})
+	}
 	r.Report = report.Read(report.Run{
-		Command: r.Command, Dir: cmp.Or(r.At, r.Place), Subdir: r.Dir, Module: r.Module, Stdout: stdout, Stderr: stderr,
+		Command: r.Command, Dir: cmp.Or(r.At, r.Place), Subdir: r.Dir, Module: r.Module, Stdout: stdout, Stderr: stderr, Files: r.Left,
 		Exit: r.Exit, Signal: r.Signal, Limit: r.Limit, Truncated: r.Truncated, Refused: r.Refused,
 		Duration: time.Duration(r.Seconds * float64(time.Second)),
 	})
 	return r, nil
 }
 
-// Files are the three files of a run's folder, by path below the evidence directory.
+// leftFile is where the i-th report file of a run lies, whatever its own name: that one is an attacker's.
+func (r RunRecord) leftFile(folder string, i int) string {
+	return path.Join(folder, leftDir, strconv.Itoa(i+1))
+}
+
+// Files are the files of a run's folder, by path below the evidence directory: its record, both streams, and what it left.
 func (r RunRecord) Files(stdout, stderr []byte) (map[string][]byte, error) {
+	r.Reports = nil
+	for _, f := range r.Left {
+		r.Reports = append(r.Reports, f.Name)
+	}
 	b, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return nil, err
 	}
 	f := r.Folder()
-	return map[string][]byte{
+	files := map[string][]byte{
 		path.Join(f, runFile): append(b, '\n'), path.Join(f, stdoutFile): stdout, path.Join(f, stderrFile): stderr,
-	}, nil
+	}
+	for i, left := range r.Left {
+		files[r.leftFile(f, i)] = left.Data
+	}
+	return files, nil
 }
 
 // Sum is the SHA-256 of b in hex.

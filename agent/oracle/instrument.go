@@ -1,0 +1,110 @@
+package oracle
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redraft-dev/redraft/agent/proof"
+	"github.com/redraft-dev/redraft/agent/report"
+)
+
+// Instrumentation asks a runner for more through the environment, so that it works through make and npm. What a runner does
+// not offer that way is asked by a few lines of ours that it loads: they change what it prints, never what it decides.
+//
+//go:embed instruments
+var instruments embed.FS
+
+// instrumentsDir is the folder that holds those lines, for the runs to read and never to write.
+func (o *Oracle) instrumentsDir() (string, error) {
+	o.once.Do(func() {
+		dir := filepath.Join(o.Scratch, "instruments")
+		o.lines, o.linesErr = dir, o.writeInstruments(dir)
+	})
+	return o.lines, o.linesErr
+}
+
+func (o *Oracle) writeInstruments(dir string) error {
+	for from, to := range map[string]string{"unittest.py": "python/sitecustomize.py", "runner.cjs": "runner.cjs"} {
+		text, err := instruments.ReadFile("instruments/" + from)
+		if err != nil {
+			return err
+		}
+		name := filepath.Join(dir, filepath.FromSlash(to))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, text, 0o600)); err != nil {
+			return fmt.Errorf("write what instruments a run: %w", err)
+		}
+	}
+	return nil
+}
+
+// heard are the runners that a report names, "go" for the go command's; nil for a report that no reader understood.
+func heard(r report.Report) []string {
+	var out []string
+	for _, f := range strings.Split(r.Format, "+") {
+		switch {
+		case f == "exit" || f == "":
+		case strings.HasPrefix(f, "go-"):
+			out = append(out, "go")
+		default:
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// instrument adds to an environment what asks the runners for more. reports is a folder of this run alone, lines that of
+// instrumentsDir.
+func (o *Oracle) instrument(env *environ, q request, reports, lines string) {
+	runners := o.runners
+	if len(runners) == 0 && o.Needs.Go != "" {
+		runners = []string{"go"} // before anything was heard
+	}
+	is := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(runners, n) })
+	}
+	if is("go") && o.Needs.Go != "" {
+		flags := env.get("GOFLAGS") + " -json"
+		if q.seed != 0 {
+			flags += fmt.Sprintf(" -shuffle=%d", q.seed)
+		}
+		env.set("GOFLAGS", flags)
+	}
+	if is("pytest") { // https://docs.pytest.org/en/stable/reference/reference.html#envvar-PYTEST_ADDOPTS
+		env.add("PYTEST_ADDOPTS", "--junitxml="+filepath.Join(reports, "pytest.xml")+" -p no:cacheprovider")
+	}
+	if is("unittest") { // https://docs.python.org/3/library/site.html#module-sitecustomize
+		env.prepend("PYTHONPATH", filepath.Join(lines, "python"))
+	}
+	if is("pytest", "unittest") && env.get("PYTHONHASHSEED") == "" {
+		env.set("PYTHONHASHSEED", strconv.FormatInt(q.seed&0xffff, 10))
+	}
+	if is("jest", "vitest") { // https://nodejs.org/api/cli.html#node_optionsoptions
+		env.add("NODE_OPTIONS", "--require="+filepath.Join(lines, "runner.cjs"))
+	}
+	if is("rspec") && q.seed != 0 { // https://rspec.info/features/3-13/rspec-core/configuration/read-options-from-file/
+		env.add("SPEC_OPTS", fmt.Sprintf("--order rand:%d", q.seed&0xffff))
+	}
+	if is("ctest") {
+		env.set("CTEST_OUTPUT_ON_FAILURE", "1")
+	}
+	env.set("REDRAFT_REPORTS", reports)
+}
+
+// instrumentable says whether more runs can say more than the plain one did.
+func (o *Oracle) instrumentable(plain report.Report) bool {
+	return o.Needs.Go != "" || len(heard(plain)) > 0
+}
+
+// modeOf is the mode of the runs whose findings count.
+func modeOf(trusted bool) string {
+	if trusted {
+		return proof.Instrumented
+	}
+	return proof.Plain
+}

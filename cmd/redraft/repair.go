@@ -137,7 +137,7 @@ func (a *app) assemble(ctx context.Context, j trace.Job, rec *trace.Recorder) (a
 		needs.Go = ""
 	}
 	o := &oracle.Oracle{
-		Box: box, Check: set.Checks[i], Needs: needs, Root: root, Module: modulePath(j.Trees.Root, set.Checks[i].Dir),
+		Box: box, Check: set.Checks[i], Others: set.Others(j.Check), Needs: needs, Root: root, Module: modulePath(j.Trees.Root, set.Checks[i].Dir),
 		Policy: proof.PatchPolicy(j.Protect, j.Allow, set.AllScripts(), j.Limits.Files, j.Limits.Lines), Links: j.Links, Scratch: j.Scratch, Seed: j.Seed, Clean: a.clean.Text, Keep: agent.Keep(j.Evidence),
 	}
 	giveTrees(o, &worktree.Copies{From: j.Trees.Root, Into: fresh, Links: j.Links})

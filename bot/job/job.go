@@ -308,6 +308,7 @@ func (j Job) admit(ctx context.Context, rec *trace.Recorder, spec trace.Job, set
 	p, err := proof.Admit(evidence.FS(), root, proof.Policy{
 		Root: spec.Root, RootTree: spec.RootTree, Base: spec.Base, Fingerprint: set.Fingerprint, Setup: set.Setup, Sandboxes: j.Sandboxes,
 		Patch: proof.PatchPolicy(spec.Protect, spec.Allow, set.AllScripts(), spec.Limits.Files, spec.Limits.Lines), Risk: proof.MaxRisk, Links: spec.Links,
+		Others: j.others(set, spec.Check),
 	})
 	var no *proof.Refusal
 	if errors.As(err, &no) {
@@ -325,6 +326,20 @@ func (j Job) admit(ctx context.Context, rec *trace.Recorder, spec trace.Job, set
 		return out, err
 	}
 	return j.end(ctx, rec, p, out)
+}
+
+// others are the other configured checks, as this side found them. Never nil: a receipt's own list is not taken.
+func (j Job) others(set plan.Set, red string) []proof.Other {
+	out := []proof.Other{}
+	if red == "" {
+		if c, err := set.For(j.Named); err == nil {
+			red = c.ID
+		}
+	}
+	for _, c := range set.Others(red) {
+		out = append(out, proof.Other{ID: c.ID, Command: c.Run, Dir: filepath.ToSlash(filepath.Clean(c.Dir))})
+	}
+	return out
 }
 
 // end writes down what will be left, leaves it, and writes down that it is there. A branch that somebody took in between

@@ -49,7 +49,7 @@ func table() map[string][]string {
 		"bot":            {"bot/job", "agent/proof", "agent/report", "agent/plan", "agent/trace", "agent/redact", "agent/memory", "bot/queue", "worktree"},
 		"bot/action":     {"bot", "bot/job", "bot/queue", "agent/plan", "agent/proof", "agent/redact", "agent/trace"},
 		"bot/web":        {"bot", "bot/queue", "agent/trace", "agent/redact"},
-		"cmd/redraft":    {".", "agent/...", "bot/...", "worktree"},
+		"cmd/redraft":    {".", "agent/...", "bot/...", "worktree", "benchmarks/hacks"}, // bench
 
 		"benchmarks/intake": {"bot/queue", "bot/web"}, // from the webhook to the disk, without GitHub
 
@@ -64,7 +64,7 @@ func table() map[string][]string {
 	for _, way := range []string{"session", "regen", "reproduce", "learn"} {
 		t["agent/"+way] = append([]string{"agent"}, organs...)
 	}
-	for _, bench := range []string{"benchmarks", "benchmarks/gomodules", "benchmarks/figures", "benchmarks/mutants", "benchmarks/trees"} {
+	for _, bench := range []string{"benchmarks", "benchmarks/gomodules", "benchmarks/figures", "benchmarks/mutants", "benchmarks/trees", "benchmarks/fixers", "benchmarks/hacks"} {
 		t[bench] = []string{"bot/job", "agent/...", "worktree", "benchmarks"}
 	}
 	return t

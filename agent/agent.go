@@ -51,6 +51,7 @@ type Agent struct {
 	Policy   patch.Policy
 	Evidence string                                          // absolute directory
 	Merge    func(ctx context.Context) (oracle.Sight, error) // sees what the root becomes in its base, asked when the root is green; none if nil
+	Base     func(ctx context.Context) (oracle.Sight, error) // sees a pull request's base, asked when the root is red; none if nil
 
 	seen    oracle.Sight
 	command string // the smallest command that shows the red
@@ -130,6 +131,9 @@ func (a *Agent) repair(ctx context.Context) (trace.Stop, error) {
 	a.add(0, trace.TypeVerdict, data)
 	if stop, over := a.notRed(); over {
 		return a.drifted(ctx, stop)
+	}
+	if stop, over, err := a.baseRed(ctx); over || err != nil {
+		return stop, err
 	}
 	for i, tier := range a.Job.Tiers {
 		if i > 0 {

@@ -472,7 +472,7 @@ func start1(t *testing.T, w *world, e Event) Job {
 
 func TestJobs(t *testing.T) {
 	legs := []string{"test (linux)", "test (windows)"}
-	pull := Job{Key: pullKey, Repo: widget, Target: Target{ForPull, 5, "feature"}, Root: featureSHA, Merge: mergeSHA, Base: featureSHA, Policy: mainSHA,
+	pull := Job{Key: pullKey, Repo: widget, Target: Target{ForPull, 5, "feature"}, Root: featureSHA, Merge: mergeSHA, Onto: mainSHA, Base: featureSHA, Policy: mainSHA,
 		Workflow: ciFile, Checks: legs, URL: "https://github.com/acme/widget/runs/1", Trigger: "workflow_run", Delivery: "d-workflow_run.red", Sender: alice}
 	if diff := cmp.Diff(pull, start1(t, newWorld(), event(t, "workflow_run.red"))); diff != "" {
 		t.Errorf("of a check (-want +got):\n%s", diff)

@@ -301,7 +301,7 @@ func (l look) job(g group) Job {
 		j.URL = g.red[0].URL
 	}
 	if p := l.f.Pull; t.Kind == ForPull && p.Head.SHA == j.Root {
-		j.Merge = p.Merge
+		j.Merge, j.Onto = p.Merge, p.Base.SHA
 	}
 	if t.Kind == ForIssue {
 		j.Body = digest([]byte(l.body()))

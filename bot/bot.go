@@ -152,6 +152,7 @@ type Job struct {
 	Target   Target    `json:"target"`
 	Root     string    `json:"root"`            // commit that is seen red
 	Merge    string    `json:"merge,omitempty"` // merge of Root into the pull request's base, seen when Root is green
+	Onto     string    `json:"onto,omitempty"`  // tip of the branch that the pull request goes to: seen when Root is red
 	Body     string    `json:"body,omitempty"`  // sha256 hex of the issue's body when it was asked for: a later one is another's word
 	Base     string    `json:"base"`            // tip of Target.Branch when the job was accepted
 	Policy   string    `json:"policy"`          // commit of the default branch that the configuration was read from

@@ -331,13 +331,15 @@ func (w *work) fetch(ctx context.Context) error {
 	if w.mirror, err = w.Store.FetchFrom(ctx, name, remote, w.job.Root); err != nil {
 		return err
 	}
-	if w.job.Merge == "" {
-		return nil
-	}
-	if _, err := w.Store.FetchFrom(ctx, name, remote, w.job.Merge); errors.Is(err, worktree.ErrNoSuchCommit) {
-		w.job.Merge = "" // GitHub makes a new one whenever the base moves
-	} else if err != nil {
-		return err
+	for _, sha := range []*string{&w.job.Merge, &w.job.Onto} {
+		if *sha == "" {
+			continue
+		}
+		if _, err := w.Store.FetchFrom(ctx, name, remote, *sha); errors.Is(err, worktree.ErrNoSuchCommit) {
+			*sha = "" // GitHub makes a new merge whenever the base moves, and a base may be pushed away
+		} else if err != nil {
+			return err
+		}
 	}
 	if w.job.Merge != "" && !w.mirror.Follows(ctx, w.job.Root, w.job.Merge) { // it was of another head
 		w.job.Merge = ""
@@ -353,7 +355,7 @@ func (w *work) spec(ctx context.Context) (job.Job, error) {
 		return job.Job{}, err
 	}
 	return job.Job{
-		Mirror: w.mirror, Exe: w.Repair.Exe, Config: &w.policy, Named: w.job.Checks, Merge: w.job.Merge, Getenv: w.Repair.Getenv, Evidence: w.dir, State: w.Repair.State,
+		Mirror: w.mirror, Exe: w.Repair.Exe, Config: &w.policy, Named: w.job.Checks, Merge: w.job.Merge, Onto: w.job.Onto, Getenv: w.Repair.Getenv, Evidence: w.dir, State: w.Repair.State,
 		Sandboxes: w.Repair.Sandboxes, Cleaner: w.Clean, OnEvent: w.onEvent, End: w.ending(), Command: w.Repair.Command, Dir: w.Repair.Dir,
 		Spec: trace.Job{
 			ID: filepath.Base(w.dir), Key: w.job.Key, Repo: w.job.Repo.String(), Target: w.job.Target.String(), Trigger: w.job.Trigger,

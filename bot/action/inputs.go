@@ -156,7 +156,7 @@ func (a *Action) jobs(in *Inputs) error {
 		return bad("jobs", "it is not what the output jobs of a dry run holds")
 	}
 	for _, j := range in.Jobs {
-		if !commitName.MatchString(j.Root) || !commitName.MatchString(j.Policy) || j.Merge != "" && !commitName.MatchString(j.Merge) || j.Repo.ID <= 0 || j.Key == "" {
+		if !commitName.MatchString(j.Root) || !commitName.MatchString(j.Policy) || j.Merge != "" && !commitName.MatchString(j.Merge) || j.Onto != "" && !commitName.MatchString(j.Onto) || j.Repo.ID <= 0 || j.Key == "" {
 			return bad("jobs", "it is not what the output jobs of a dry run holds: a commit, a key or the repository is missing")
 		}
 	}

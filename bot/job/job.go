@@ -48,7 +48,8 @@ type Job struct {
 	End       End      // nothing is left anywhere if nil
 	Cleaner   *redact.Cleaner
 	OnEvent   func(trace.Event) // sees every line of the trace as it is written, if not nil
-	Merge     string            // commit that is seen when the root is green: what the root becomes in its base; none if empty
+	Merge     string            // commit that is seen when the root is green: what the root becomes in its base; made of Onto if empty
+	Onto      string            // tip of the branch that a pull request goes to: seen when the root is red; none if empty
 }
 
 // Outcome is how a job ended.
@@ -72,19 +73,12 @@ func (j Job) Do(ctx context.Context) (Outcome, error) {
 		return out, err
 	}
 	defer func() { rec.Close() }() // whichever recorder is the last one
-	tree, err := j.Mirror.Cut(ctx, j.Spec.Root)
+	cut, err := j.cut(ctx)
+	defer cut.close(ctx)
 	if err != nil {
 		return j.unready(out, rec, err)
 	}
-	defer tree.Close(ctx) //nolint:errcheck // the start-up reaper takes what stays
-	merge, err := j.cutMerge(ctx)
-	if err != nil {
-		return out, err
-	}
-	if merge != nil {
-		defer merge.Close(ctx) //nolint:errcheck // as above
-	}
-	spec, set, err := j.prepare(ctx, rec, tree, merge)
+	spec, set, err := j.prepare(ctx, rec, cut)
 	out.Plan = set
 	if err != nil {
 		return j.unready(out, rec, err)
@@ -183,8 +177,8 @@ func (j Job) unready(out Outcome, rec *trace.Recorder, err error) (Outcome, erro
 }
 
 // prepare seals the root, finds the checks and what they need, and writes the job down.
-func (j Job) prepare(ctx context.Context, rec *trace.Recorder, tree, merge *worktree.Tree) (trace.Job, plan.Set, error) {
-	spec := j.Spec
+func (j Job) prepare(ctx context.Context, rec *trace.Recorder, cut trees) (trace.Job, plan.Set, error) {
+	spec, tree := j.Spec, cut.root
 	spec.Version, spec.Evidence, spec.State, spec.RootTree, spec.Links = trace.JobVersion, j.Evidence, j.State, tree.TreeID, tree.Links
 	root, err := j.Mirror.TreeFS(spec.Root)
 	if err != nil {
@@ -205,13 +199,8 @@ func (j Job) prepare(ctx context.Context, rec *trace.Recorder, tree, merge *work
 	if err != nil {
 		return spec, set, fmt.Errorf("find the toolchain: %w", err)
 	}
-	if spec.Trees.Root, err = tree.Seal(ctx, "root"); err != nil {
+	if spec.Trees, err = cut.seal(ctx); err != nil {
 		return spec, set, err
-	}
-	if merge != nil {
-		if spec.Trees.Merge, err = merge.Seal(ctx, "root"); err != nil {
-			return spec, set, err
-		}
 	}
 	if spec.Scratch, err = tree.Scratch("scratch"); err != nil {
 		return spec, set, err
@@ -226,14 +215,6 @@ func (j Job) prepare(ctx context.Context, rec *trace.Recorder, tree, merge *work
 		return spec, set, err
 	}
 	return spec, set, rec.Add(0, trace.TypeTree, trace.TreeData{Phase: "cut", Hash: tree.TreeID, Path: tree.Dir})
-}
-
-// cutMerge cuts the merge that is looked at when the root is green, if there is one.
-func (j Job) cutMerge(ctx context.Context) (*worktree.Tree, error) {
-	if j.Merge == "" {
-		return nil, nil
-	}
-	return j.Mirror.Cut(ctx, j.Merge)
 }
 
 // find is the checks of the root, or the operator's own command in the folder it was typed in.

@@ -149,15 +149,24 @@ func (a *app) assemble(ctx context.Context, j trace.Job, rec *trace.Recorder) (a
 	}
 	ag = &agent.Agent{Job: j, Plan: set, Oracle: o, Trace: rec, Root: root, Policy: o.Policy, Evidence: j.Evidence, Dial: dialer(j)}
 	o.OnRun = ag.OnRun
-	closeMerge, err := seesMerge(ag, o, j)
+	closeOthers, err := seesOthers(ag, o, j)
 	if err != nil {
 		return nil, nil, errors.Join(err, closeRoot())
 	}
-	if slices.Contains(j.Tiers, agent.Mechanic) && needs.Go != "" {
-		ag.Mechanic = &mechanic.Mechanic{Oracle: o, Policy: o.Policy, Root: root, Module: o.Module, Width: width(j)}
+	if own := fixers(root, o.Check); slices.Contains(j.Tiers, agent.Mechanic) && (needs.Go != "" || len(own) > 0) {
+		ag.Mechanic = &mechanic.Mechanic{Oracle: o, Policy: o.Policy, Root: root, Module: o.Module, Fixers: own, Width: width(j)}
 		ag.Mechanic.OnTry = func(t mechanic.Try) { _ = rec.Add(0, trace.TypeCandidate, candidate(t)) }
 	}
-	return ag, func() { _, _ = closeRoot(), closeMerge() }, nil
+	return ag, func() { _, _ = closeRoot(), closeOthers() }, nil
+}
+
+// fixers are the writing forms of the tools that a check runs.
+func fixers(root fs.FS, c plan.Check) []mechanic.Fixer {
+	var out []mechanic.Fixer
+	for _, f := range plan.Fixers(root, c) {
+		out = append(out, mechanic.Fixer{Tool: f.Tool, Kind: string(f.Kind), Argv: f.Argv, Dir: f.Dir, Bin: f.Bin})
+	}
+	return out
 }
 
 // giveTrees gives an oracle its copies, with a throw-away repository in each while a check that calls git runs.
@@ -168,41 +177,77 @@ func giveTrees(o *oracle.Oracle, c *worktree.Copies) {
 	}
 }
 
-// seesMerge gives the agent a second oracle, over the merge of the root into its base, when the job has one. Nothing it sees
-// becomes evidence of a proof.
-func seesMerge(ag *agent.Agent, o *oracle.Oracle, j trace.Job) (func() error, error) {
-	if j.Trees.Merge == "" {
-		return func() error { return nil }, nil
+// seesOthers gives the agent oracles over the merge of the root into its base and over that base, when the job has them.
+// Nothing they see becomes evidence of a proof.
+func seesOthers(ag *agent.Agent, o *oracle.Oracle, j trace.Job) (func() error, error) {
+	var closers []func() error
+	done := func() (err error) {
+		for _, c := range closers {
+			err = errors.Join(err, c())
+		}
+		return err
 	}
-	root, closeRoot, err := oracle.FS(j.Trees.Merge)
+	for _, other := range []struct {
+		name, tree string
+		runs       int // that a colour needs; as the check has it if zero
+		see        *func(context.Context) (oracle.Sight, error)
+	}{{"merge", j.Trees.Merge, 0, &ag.Merge}, {"base", j.Trees.Base, 1, &ag.Base}} {
+		if other.tree == "" {
+			continue
+		}
+		m, closeTree, err := another(o, j, other.name, other.tree)
+		if err != nil {
+			return nil, errors.Join(err, done())
+		}
+		closers = append(closers, closeTree)
+		m.OnRun = func(r oracle.Run) {
+			if r.Phase == "see" { // a phase is of one tree
+				r.Phase = other.name
+			}
+			ag.OnRun(r)
+		}
+		if other.runs > 0 {
+			m.Check.Runs = other.runs
+		}
+		*other.see = sees(m)
+	}
+	return done, nil
+}
+
+// another is an oracle like o over another tree, with copies and caches of its own.
+func another(o *oracle.Oracle, j trace.Job, name, tree string) (*oracle.Oracle, func() error, error) {
+	root, closeRoot, err := oracle.FS(tree)
 	if err != nil {
-		return nil, fmt.Errorf("open the merge: %w", err)
+		return nil, nil, fmt.Errorf("open the %s: %w", name, err)
 	}
-	dir := filepath.Join(j.Scratch, "merge")
+	dir := filepath.Join(j.Scratch, name)
 	fresh := filepath.Join(dir, "trees")
 	if err := os.MkdirAll(fresh, 0o700); err != nil {
-		return nil, errors.Join(fmt.Errorf("make a folder for copies: %w", err), closeRoot())
+		return nil, nil, errors.Join(fmt.Errorf("make a folder for copies: %w", err), closeRoot())
 	}
 	m := &oracle.Oracle{
-		Box: o.Box, Check: o.Check, Needs: o.Needs, Root: root, Module: o.Module, Policy: o.Policy, Links: o.Links, Scratch: dir, Seed: o.Seed, Clean: o.Clean,
-		Base: o.Base, OnRun: ag.OnRun,
+		Box: o.Box, Check: o.Check, Needs: o.Needs, Root: root, Module: o.Module, Policy: o.Policy, Links: o.Links, Scratch: dir, Seed: o.Seed, Clean: o.Clean, Base: o.Base,
 	}
-	giveTrees(m, &worktree.Copies{From: j.Trees.Merge, Into: fresh, Links: j.Links})
+	giveTrees(m, &worktree.Copies{From: tree, Into: fresh, Links: j.Links})
 	if o.Setup != nil {
 		s := *o.Setup
-		s.From, s.Keep = j.Trees.Merge, nil
+		s.From, s.Keep = tree, nil
 		m.Setup = &s
 	}
-	ag.Merge = func(ctx context.Context) (oracle.Sight, error) {
+	return m, closeRoot, nil
+}
+
+// sees is what another tree shows. One that cannot be set up is not seen: the root's own colour stands.
+func sees(m *oracle.Oracle) func(context.Context) (oracle.Sight, error) {
+	return func(ctx context.Context) (oracle.Sight, error) {
 		var no *oracle.Unprepared
 		if err := m.Prepare(ctx); errors.As(err, &no) {
-			return oracle.Sight{}, nil // not seen: the root's own colour stands
+			return oracle.Sight{}, nil
 		} else if err != nil {
 			return oracle.Sight{}, err
 		}
 		return m.See(ctx)
 	}
-	return closeRoot, nil
 }
 
 // openBox opens the sandbox that the operator chose, or the strongest that works.

@@ -510,8 +510,11 @@ func joined(args []any) any {
 	if t, ok := asText(args[0]); ok {
 		return t
 	}
+	if f, ok := args[0].(filtered); ok {
+		args[0] = []any(f)
+	}
 	var parts []string
-	for _, e := range items(args[0]) {
+	for _, e := range list(args[0]) {
 		t, _ := asText(e)
 		parts = append(parts, t)
 	}

@@ -89,7 +89,11 @@ func (s *stream) read(b []byte) {
 			continue
 		}
 		line = line[:min(len(line), maxLine)]
-		s.textLine(line)
+		if s.others.tap && len(line) > 0 && line[0] == '#' {
+			s.keepTail(line)
+		} else {
+			s.textLine(line)
+		}
 		if s.cur == nil && s.unclosed == 0 { // what Go's tests print is theirs
 			s.others.line(string(line))
 		}

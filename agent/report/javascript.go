@@ -115,7 +115,7 @@ func (c *collector) jsKind(all, message string) (Status, Class) {
 			return Error, Compile
 		}
 	}
-	first, _, _ := strings.Cut(message, "\n")
+	first, _, _ := strings.Cut(strings.TrimPrefix(message, "Error: "), "\n")
 	if strings.Contains(all, "ERR_ASSERTION") || strings.Contains(first, "AssertionError") || strings.HasPrefix(first, "expect(") ||
 		strings.HasPrefix(first, "assert.") || strings.HasPrefix(first, "expected ") || strings.Contains(all, "\nExpected: ") || strings.Contains(all, "\nExpected ") {
 		return Fail, Assertion
@@ -230,7 +230,7 @@ func diffOf(lines []string, indent int, gotMark byte) (got, want string) {
 		if body == "" && n == 0 {
 			continue
 		}
-		if body == "" || strings.HasPrefix(body, "at ") || strings.HasPrefix(body, "❯ ") || body == "+ expected - actual" {
+		if body == "" || strings.HasPrefix(body, "at ") || strings.HasPrefix(body, "❯ ") || body == "+ expected - actual" || strings.HasPrefix(body, "AssertionError") {
 			break
 		}
 		n++
@@ -309,7 +309,7 @@ func chaiWords(lines []string) (got, want string) {
 // nodeUnequal reads node's "4 !== 3" and "'a' == 'b'".
 func nodeUnequal(lines []string) (got, want string) {
 	for _, l := range beforeStack(lines) {
-		l = strings.TrimPrefix(strings.TrimSpace(l), "AssertionError [ERR_ASSERTION]: ")
+		l = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(l), "AssertionError [ERR_ASSERTION]: "), "AssertionError ")
 		for _, op := range []string{" !== ", " == ", " != "} {
 			if left, right, ok := cutOutside(l, op); ok {
 				return left, right

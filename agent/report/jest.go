@@ -81,6 +81,7 @@ func (j *jest) line(l string) {
 // open begins a failure. What a test printed stands under such a heading too, and is none.
 func (j *jest) open(title string) {
 	if strings.HasPrefix(title, "process.exit called with") {
+		j.c.recognise("jest")
 		j.c.partial = true
 		j.c.note("jest: " + title)
 	}

@@ -64,6 +64,7 @@ func (m *mocha) line(l string) {
 		m.ended = true
 	case m.load:
 		m.kept.add(l)
+	case !m.counted && m.c.tap:
 	case !m.counted:
 		m.tree(l)
 	default:

@@ -62,6 +62,7 @@ type collector struct {
 	seen    map[string]bool // formats that were recognised, results or not
 	ran     bool            // a test of a recognised runner ran
 	marks   map[Class]bool  // what the output says of the machine
+	tap     bool            // TAP is being read: a line that begins with # is a remark, and no package of the go command's
 	partial bool            // something that began was not seen to end
 	dropped bool
 	notes   []string
@@ -211,7 +212,7 @@ func (c *collector) finish(rep *Report) {
 			d.doubt()
 		}
 	}
-	rep.Problems = append(rep.Problems, c.notes...)
+	defer func() { rep.Problems = append(rep.Problems, c.notes...) }()
 	formats := c.formats()
 	if len(formats) == 0 {
 		return
@@ -236,26 +237,74 @@ func (c *collector) formats() []string {
 }
 
 // joined are the results. Where report files name tests, they are the tests that there are, and what the console said of one
-// of the same id fills in what a file lacks: such files hardly ever hold got and want.
+// of the same name fills in what a file lacks: such files hardly ever hold got and want. A failure that only the console told
+// stays, for the file may be of another run.
 func (c *collector) joined() []Result {
-	files := slices.ContainsFunc(c.found, func(f found) bool { return f.file && f.Kind == Test })
-	said := map[string]Result{}
+	ofTests := c.testFormats()
+	files := slices.ContainsFunc(c.found, func(f found) bool { return f.file && ofTests[f.format] })
+	said := map[string]*found{}
 	var out []Result
-	for _, f := range c.found {
-		if files && !f.file && f.Kind == Test {
-			said[f.ID] = f.Result
+	for i, f := range c.found {
+		if !files || f.file || !ofTests[f.format] {
+			out = append(out, f.Result)
 			continue
 		}
-		out = append(out, f.Result)
+		for _, k := range looseIDs(f.ID) {
+			if said[k] == nil || !said[k].failed() {
+				said[k] = &c.found[i]
+			}
+		}
 	}
+	told := map[*found]bool{}
 	for i, r := range out {
-		if s, ok := said[r.ID]; ok && r.failed() {
-			out[i].Got, out[i].Want = cmp.Or(r.Got, s.Got), cmp.Or(r.Want, s.Want)
-			out[i].File, out[i].Line = cmp.Or(r.File, s.File), cmp.Or(r.Line, s.Line)
-			out[i].Message, out[i].Trace = cmp.Or(r.Message, s.Message), cmp.Or(r.Trace, s.Trace)
+		for _, k := range looseIDs(r.ID) {
+			if s := said[k]; s != nil && r.failed() {
+				told[s] = true
+				out[i] = filled(out[i], s.Result)
+			}
+		}
+	}
+	for i, f := range c.found {
+		if files && !f.file && ofTests[f.format] && f.Result.failed() && !told[&c.found[i]] {
+			if out = append(out, f.Result); f.Kind == Test {
+				c.note("failed on the console and not in a report file: " + f.ID)
+			}
 		}
 	}
 	return out
+}
+
+// filled is a failure of a report file with what the console said besides.
+func filled(r, said Result) Result {
+	if r.Class == said.Class {
+		r.Got, r.Want = cmp.Or(r.Got, said.Got), cmp.Or(r.Want, said.Want)
+		r.Trace = cmp.Or(r.Trace, said.Trace)
+	}
+	r.Message = cmp.Or(r.Message, said.Message)
+	if r.File == "" || r.Line == 0 && said.Line > 0 {
+		r.File, r.Line = cmp.Or(said.File, r.File), said.Line
+	}
+	return r
+}
+
+// looseIDs are what is the same in the ids that a console and a report file give one test: their letters and digits, with and
+// without the file of a script, which not every producer names.
+func looseIDs(id string) []string {
+	out := []string{looseID(id)}
+	if file, rest, ok := strings.Cut(id, level); ok && isJSFile(file) {
+		out = append(out, looseID(rest))
+	}
+	return out
+}
+
+func looseID(id string) string {
+	var b strings.Builder
+	for i := range len(id) {
+		if c := id[i]; isWordByte(c) && c != '_' {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }
 
 // failed says whether anything that was read failed.
@@ -270,6 +319,23 @@ func (c *collector) hasTestFile() bool {
 
 // tests says whether a test runner was recognised.
 func (c *collector) tests() bool {
-	return slices.ContainsFunc(c.readers, func(r textReader) bool { return r.tests && c.seen[r.format] }) ||
-		slices.ContainsFunc(fileReaders(), func(r fileReader) bool { return r.tests && c.seen[r.format] })
+	ofTests := c.testFormats()
+	for format := range c.seen {
+		if ofTests[format] {
+			return true
+		}
+	}
+	return false
+}
+
+// testFormats are the formats of test runners.
+func (c *collector) testFormats() map[string]bool {
+	m := map[string]bool{}
+	for _, r := range c.readers {
+		m[r.format] = m[r.format] || r.tests
+	}
+	for _, r := range fileReaders() {
+		m[r.format] = m[r.format] || r.tests
+	}
+	return m
 }

@@ -45,7 +45,7 @@ type Outcome struct {
 	Kind     string            `json:"kind"`
 	Honest   bool              `json:"honest"`
 	Verdict  string            `json:"verdict"`         // accepted, refused; invalid: not green on its own; failed: our side, or the program cannot be run here
-	Green    bool              `json:"green"`           // the plain check was, with the change alone and no protection
+	Green    bool              `json:"green"`           // the plain check ended with status 0, with the change alone and no protection
 	By       []string          `json:"by,omitempty"`    // everything that refused it, of Ladder
 	Rungs    map[string]string `json:"rungs,omitempty"` // status of each rung, by its id
 	Text     string            `json:"text,omitempty"`  // what the first refusal said

@@ -88,13 +88,13 @@ func (s *stage) resolve(answer string, policy patch.Policy) (patch.Change, error
 	return change, err
 }
 
-// confirm runs the rungs and notes which refuse. Green is what the plain check said with the change alone.
+// confirm runs the rungs and notes which refuse. Green is what the exit status of the plain check says, with the change alone.
 func (s *stage) confirm(ctx context.Context, policy patch.Policy, change patch.Change, o *Outcome) (proof.Receipt, error) {
 	or := s.oracle(policy)
-	plain, ran := report.Unknown, map[string]int{}
+	ran := map[string]int{}
 	or.OnRun = func(r oracle.Run) {
-		if ran[r.Phase]++; r.Phase == "confirm" && r.N == 1 {
-			plain = r.Report.Color()
+		if ran[r.Phase]++; r.N == 1 && (r.Phase == "confirm" || r.Phase == "judge") {
+			o.Green = r.Exit == 0 && r.Signal == "" && r.Limit == ""
 		}
 	}
 	claim := proof.Claim{Root: commit, RootTree: s.rootTree, Base: commit, Diff: change.Diff(), Findings: s.sight.Failed}
@@ -103,11 +103,10 @@ func (s *stage) confirm(ctx context.Context, policy patch.Policy, change patch.C
 		return receipt, err
 	}
 	if ran["confirm"] == 0 { // refused before anything was run
-		if plain, err = s.alone(ctx, or, change); err != nil {
+		if _, err = s.alone(ctx, or, change); err != nil {
 			return receipt, err
 		}
 	}
-	o.Green = plain == report.Green
 	s.note(receipt, change, v, ran, o)
 	return receipt, nil
 }
@@ -153,7 +152,7 @@ func (s *stage) note(receipt proof.Receipt, change patch.Change, v oracle.Verdic
 	}
 }
 
-// alone runs the plain check once on the root with the change.
+// alone runs the plain check once on the root with the change, as the oracle judges a try.
 func (s *stage) alone(ctx context.Context, or *oracle.Oracle, change patch.Change) (report.Color, error) {
 	dir, remove, err := s.copies.Fresh(ctx)
 	if err != nil {

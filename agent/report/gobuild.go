@@ -104,6 +104,10 @@ func (s *stream) goLine(line string) bool {
 		return true
 	}
 	_, isDiagnostic := parseDiagnostic(line)
+	if isDiagnostic && lintsGo(line) { // another linter's, beside the go command
+		s.block = nil
+		return false
+	}
 	if s.block != nil && (isDiagnostic || len(s.block.found) == 0 || continues(line)) {
 		s.blockLine(s.block, line)
 		return line != ""

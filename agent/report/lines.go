@@ -85,6 +85,9 @@ func escapeLen(s string) int {
 		}
 	case ']':
 		for i := 2; i < len(s) && s[i] != '\n'; i++ {
+			if s[i] == 0x1b && i+1 < len(s) && s[i+1] == '\\' {
+				return i + 2 // the string terminator, as behind a hyperlink
+			}
 			if s[i] == 0x07 || s[i] == 0x1b {
 				return i + 1
 			}

@@ -1,0 +1,1 @@
+command -v clang || apt-get install -y clang

@@ -1,0 +1,2 @@
+python3 -m venv .
+bin/pip install -q mypy==1.18.2

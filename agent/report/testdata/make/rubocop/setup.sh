@@ -1,0 +1,1 @@
+command -v rubocop || apt-get install -y rubocop

@@ -1,0 +1,2 @@
+python3 -m venv .
+bin/pip install -q ruff==0.14.6

@@ -1,0 +1,1 @@
+command -v shellcheck || apt-get install -y shellcheck

@@ -1,0 +1,1 @@
+command -v yamllint || apt-get install -y yamllint

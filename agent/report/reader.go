@@ -56,6 +56,8 @@ type collector struct {
 	run     Run
 	places  *places
 	readers []textReader
+	index   *wakeIndex
+	hits    []bool // by index of readers
 	awake   []lineReader // by index of readers; nil while asleep
 	before  []string     // the last lines, for whoever wakes next
 	found   []found
@@ -79,8 +81,9 @@ type found struct {
 const linesBefore = 64
 
 func newCollector(r Run, p *places) *collector {
-	rs := textReaders()
-	c := &collector{run: r, places: p, readers: rs, awake: make([]lineReader, len(rs)), seen: map[string]bool{}, marks: map[Class]bool{}}
+	index := allWakes()
+	rs := index.readers
+	c := &collector{index: index, hits: make([]bool, len(rs)), run: r, places: p, readers: rs, awake: make([]lineReader, len(rs)), seen: map[string]bool{}, marks: map[Class]bool{}}
 	for i, t := range rs {
 		if commandRuns(r.Command, t.runs) {
 			c.awake[i] = t.start(c)
@@ -113,30 +116,6 @@ func (c *collector) missed(format string, names []string) {
 	if c.run.Exit == 0 && commandRuns(c.run.Command, names) {
 		c.partial = true
 		c.note(format + " did not say how it ended")
-	}
-}
-
-// line shows one line of the run to the readers.
-func (c *collector) line(raw string) {
-	line := raw
-	if strings.IndexByte(raw, 0x1b) >= 0 {
-		line = clean(raw)
-	}
-	for i, r := range c.readers {
-		if c.awake[i] != nil {
-			c.awake[i].line(line)
-			continue
-		}
-		if slices.ContainsFunc(r.wakes, func(w string) bool { return strings.Contains(line, w) }) && (r.when == nil || r.when(c.run, line)) {
-			c.awake[i] = r.start(c)
-			for _, b := range c.before {
-				c.awake[i].line(b)
-			}
-			c.awake[i].line(line)
-		}
-	}
-	if c.before = append(c.before, line); len(c.before) >= 2*linesBefore {
-		c.before = append(c.before[:0], c.before[len(c.before)-linesBefore:]...)
 	}
 }
 

@@ -57,7 +57,7 @@ type collector struct {
 	places  *places
 	readers []textReader
 	index   *wakeIndex
-	hits    []bool // by index of readers
+	hits    []bool       // by index of readers
 	awake   []lineReader // by index of readers; nil while asleep
 	before  []string     // the last lines, for whoever wakes next
 	found   []found

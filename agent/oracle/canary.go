@@ -75,7 +75,7 @@ const maxSource = 1 << 20
 
 // uses says whether a runner was heard on the root.
 func (o *Oracle) uses(seen Sight, runner string) bool {
-	return slices.Contains(heard(seen.Report), runner) || slices.Contains(o.runners, runner)
+	return slices.Contains(o.heard(seen.Report), runner) || slices.Contains(o.runners, runner)
 }
 
 // newTag is a random part of names, fit for every language's identifiers.
@@ -101,9 +101,9 @@ var adapters = []adapter{
 	{"jest", []string{"jest"}, scripts, globalCanary("test")},
 	{"vitest", []string{"vitest"}, scripts, vitestCanary},
 	{"mocha", []string{"mocha"}, scripts, globalCanary("it")},
-	{"node:test", []string{"node:test", "node-test", "node", "tap"}, scripts, nodeCanary},
-	{"cargo test", []string{"cargo", "cargo-test", "nextest"}, regexp.MustCompile(`\.rs$`), cargoCanary},
-	{"JUnit", []string{"maven", "surefire", "junit", "gradle"}, regexp.MustCompile(`\.java$`), junitCanary},
+	{"node:test", []string{"node-test"}, scripts, nodeCanary},
+	{"cargo test", []string{"cargo-test", "nextest"}, regexp.MustCompile(`\.rs$`), cargoCanary},
+	{"JUnit", []string{"surefire", "gradle"}, regexp.MustCompile(`\.java$`), junitCanary},
 	{"RSpec", []string{"rspec"}, regexp.MustCompile(`_spec\.rb$`), rspecCanary},
 }
 

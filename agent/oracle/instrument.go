@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -43,14 +44,17 @@ func (o *Oracle) writeInstruments(dir string) error {
 	return nil
 }
 
-// heard are the runners that a report names, "go" for the go command's; nil for a report that no reader understood.
-func heard(r report.Report) []string {
+// heard are the runners that a report names, "go" for the go command's; nil for a report that no reader understood. What
+// Node's own runner writes where nobody looks is plain TAP. https://nodejs.org/api/test.html#test-reporters
+func (o *Oracle) heard(r report.Report) []string {
 	var out []string
 	for _, f := range strings.Split(r.Format, "+") {
 		switch {
 		case f == "exit" || f == "":
 		case strings.HasPrefix(f, "go-"):
 			out = append(out, "go")
+		case f == "tap" && (strings.Contains(o.Check.Run, "node") || o.there(path.Join(slash(o.Check.Dir), "package.json"))):
+			out = append(out, "tap", "node-test")
 		default:
 			out = append(out, f)
 		}
@@ -98,7 +102,7 @@ func (o *Oracle) instrument(env *environ, q request, reports, lines string) {
 
 // instrumentable says whether more runs can say more than the plain one did.
 func (o *Oracle) instrumentable(plain report.Report) bool {
-	return o.Needs.Go != "" || len(heard(plain)) > 0
+	return o.Needs.Go != "" || len(o.heard(plain)) > 0
 }
 
 // modeOf is the mode of the runs whose findings count.

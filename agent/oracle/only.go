@@ -23,10 +23,14 @@ func SplitID(id string) (pkg, test, sub string, ok bool) {
 }
 
 // OnlyCommand is the smallest command that shows the findings, or nil when they cannot be run alone: for Go
-// `go test -run '^(TestA|TestB)$' ./pkg`, with the flags of the check's own go test that change what is built.
+// `go test -run '^(TestA|TestB)$' ./pkg`, with the flags of the check's own go test that change what is built; for others
+// what their runner offers.
 func (o *Oracle) OnlyCommand(findings []report.Result) []string {
-	if o.Needs.Go == "" || len(findings) == 0 {
+	if len(findings) == 0 {
 		return nil
+	}
+	if o.Needs.Go == "" || len(o.runners) > 0 && !slices.Contains(o.runners, "go") {
+		return o.onlyOther(findings)
 	}
 	var pkgs, tests []string
 	for _, f := range findings {
@@ -95,6 +99,9 @@ func (o *Oracle) Only(ctx context.Context, dir, cache string, findings []report.
 	v = verdict([]Run{r})
 	if v.Color == report.Unknown && v.Class == report.NoTests {
 		return v, false, nil // the short command does not reach these tests
+	}
+	if argv[0] != "go" && v.Color != report.Green && !slices.ContainsFunc(findings, func(f report.Result) bool { return slices.Contains(v.Failed, f.ID) }) {
+		return v, false, nil // red for a reason of its own, as a tool that only the check's own command finds
 	}
 	return v, true, nil
 }

@@ -36,7 +36,7 @@ func (o *Oracle) See(ctx context.Context) (Sight, error) {
 		s.Verdict = verdict([]Run{plain})
 		return s, o.keep(&s.Runs[0])
 	}
-	o.runners = heard(plain.Report)
+	o.runners = o.heard(plain.Report)
 	var inst []Run
 	for i := 0; o.instrumentable(plain.Report) && i < s.K; i++ {
 		r, err := o.onRoot(ctx, "see", proof.Instrumented, i)

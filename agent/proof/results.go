@@ -48,7 +48,7 @@ func count(n int, noun string) string {
 var errUnnamed = errors.New("exit status and names of failing tests only: this runner does not name the tests that pass")
 
 // unnaming are the formats of runners whose text does not name the tests that pass unless they are told to.
-var unnaming = []string{"pytest", "unittest", "jest", "vitest", "go-test", "rspec", "minitest", "phpunit", "maven"}
+var unnaming = []string{"pytest", "unittest", "jest", "vitest", "go-test", "rspec", "minitest", "phpunit", "surefire", "gradle"}
 
 // compare says what one run of the patched tree lacks, or nil.
 func compare(root Baseline, claim []string, r report.Report) error {

@@ -105,7 +105,7 @@ type NoCheck struct{ Why string }
 func (n *NoCheck) Error() string { return n.Why }
 
 // Find returns the checks of a tree: configured ones if there are any, else those that its files make customary, the
-// likeliest first (see conventions). The error is a *NoCheck when there is none, a *FileError when the
+// likeliest first (see conventions), else those that its README names. The error is a *NoCheck when there is none, a *FileError when the
 // configuration is wrong.
 func Find(tree fs.FS) (Set, error) {
 	f, err := ReadFile(tree)
@@ -138,7 +138,10 @@ func FindWith(f File, tree fs.FS) (Set, error) {
 		return Set{}, fmt.Errorf("look for a check: %w", err)
 	}
 	if len(found) == 0 {
-		return Set{}, &NoCheck{"no check was found: no checks in " + FileName + ", no go.mod, package.json with a test script, Cargo.toml, pytest configuration, or Makefile with a test or check target"}
+		found = documented(tree)
+	}
+	if len(found) == 0 {
+		return Set{}, &NoCheck{"no check was found: no checks in " + FileName + ", no go.mod, package.json with a test script, Cargo.toml, pytest configuration, or Makefile with a test or check target, and no such command in README.md"}
 	}
 	return newSet(tree, found)
 }

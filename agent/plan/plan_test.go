@@ -32,6 +32,16 @@ func TestFind(t *testing.T) {
 		{"tox", tree("tox.ini", "[testenv]\ncommands = pytest {posargs}\n"), []string{"pytest . pytest -q (tox.ini)"}},
 		{"several say pytest", tree("pytest.ini", "", "tox.ini", "[pytest]"), []string{"pytest . pytest -q (pytest.ini)"}},
 		{"cargo", tree("Cargo.toml", ""), []string{"cargo . cargo test (Cargo.toml)"}},
+		{"pnpm by its lockfile", tree("package.json", `{"scripts": {"test": "vitest", "lint": "eslint ."}}`, "pnpm-lock.yaml", ""), []string{"npm . pnpm test (package.json)", "npm:lint . pnpm run lint (package.json)"}},
+		{"yarn by its name", tree("package.json", `{"packageManager": "yarn@4.1.0", "scripts": {"test": "vitest", "lint": "eslint --fix ."}}`, "package-lock.json", ""), []string{"npm . yarn test (package.json)"}},
+		{"bun", tree("package.json", `{"scripts": {"test": "vitest"}}`, "bun.lock", ""), []string{"npm . bun run test (package.json)"}},
+		{"tox without pytest", tree("tox.ini", "[testenv]\ncommands = python -m unittest\n"), []string{"tox . tox (tox.ini)"}},
+		{"nox", tree("noxfile.py", ""), []string{"nox . nox (noxfile.py)"}},
+		{"maven", tree("pom.xml", "<project/>"), []string{"maven . mvn -B test (pom.xml)"}},
+		{"gradle's wrapper", tree("build.gradle.kts", "", "gradlew", ""), []string{"gradle . ./gradlew test (build.gradle.kts)"}},
+		{"rspec", tree(".rspec", "", "Gemfile", ""), []string{"rspec . bundle exec rspec (.rspec)"}},
+		{"rake", tree("Rakefile", "Rake::TestTask.new\n"), []string{"rake . rake test (Rakefile)"}},
+		{"presets", tree("CMakePresets.json", `{"buildPresets":[{"name":"b","configurePreset":"c"}],"testPresets":[{"name":"h","hidden":true},{"name":"t","configurePreset":"c"}]}`), []string{"cmake . cmake --preset c && cmake --build --preset b && ctest --preset t (CMakePresets.json)"}},
 		{"make test", tree("Makefile", "check: all\ntest: all\n\tgo test\n"), []string{"make . make test (Makefile)"}},
 		{"make check", tree("Makefile", "check:\n\tgo test\n"), []string{"make . make check (Makefile)"}},
 		{"make's first file", tree("Makefile", "test:\n", "GNUmakefile", "test:\n"), []string{"make . make test (GNUmakefile)"}},
@@ -76,6 +86,7 @@ func TestFindNothing(t *testing.T) {
 		"no JSON":           tree("package.json", "{"),
 		"no target":         tree("Makefile", "test := x\nbuild:\n", "pyproject.toml", "[project]\n"),
 		"a folder go.mod":   tree("go.mod/x", ""),
+		"odd presets":       tree("CMakePresets.json", `{"buildPresets":[{"name":"b;x","configurePreset":"c"}],"testPresets":[{"name":"t","configurePreset":"c"}]}`),
 	} {
 		var none *NoCheck
 		if set, err := Find(fsys); !errors.As(err, &none) {

@@ -134,7 +134,7 @@ func (r *reader) apply(sec section) (FileChange, error) {
 	if !sec.created && bytes.Equal(after, f.data) {
 		return FileChange{}, slip(NothingChanged, about(sec.name), "The diff does not change "+quote(sec.name)+".", "Change the lines that are wrong.")
 	}
-	if s := parses(about(sec.name), after); s != nil {
+	if s := parses(about(sec.name), f.data, after); s != nil {
 		return FileChange{}, s
 	}
 	return change, nil

@@ -172,7 +172,7 @@ func (r *reader) landNew(set Set, edits []int, landings []Landing) (*FileChange,
 	if s := checkText(e, e.Body); s != nil {
 		return nil, s
 	}
-	if s := parses(e, e.Body); s != nil {
+	if s := parses(e, nil, e.Body); s != nil {
 		return nil, s
 	}
 	landings[edits[0]] = Landing{File: e.File, Addr: e.Addr, First: 1, Last: 0, Added: len(splitLines(e.Body))}

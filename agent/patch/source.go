@@ -216,6 +216,9 @@ func (s *source) check(after []byte, pieces []piece) *Slip {
 		return nil
 	}
 	now, err := s.grammar.Symbols(after)
+	if err != nil && s.broken != nil && !s.grammar.Exact() {
+		return nil // the language may be newer than its grammar
+	}
 	if err != nil {
 		return doesNotParse(blame(after, pieces, err), after, err)
 	}
@@ -249,13 +252,17 @@ func blame(after []byte, pieces []piece, err error) Edit {
 	return edit
 }
 
-// parses refuses the text of a file whose grammar does not take it.
-func parses(e Edit, text []byte) *Slip {
+// parses refuses the text of a file whose grammar does not take it. Where the grammar may be older than the language,
+// it has to have taken the old text.
+func parses(e Edit, old, text []byte) *Slip {
 	g, ok := syntax.For(e.File)
 	if !ok {
 		return nil
 	}
 	if err := g.Parse(text); err != nil {
+		if !g.Exact() && len(old) > 0 && g.Parse(old) != nil {
+			return nil
+		}
 		return doesNotParse(e, text, err)
 	}
 	return nil

@@ -46,7 +46,7 @@ func (s *source) keepDoc(target syntax.Symbol, lines []string) []string {
 		alone, first = target.Kind+" (\n"+alone+"\n)", 2
 	}
 	found, err := s.grammar.Fragment([]byte(alone))
-	if err != nil || len(found) == 0 || found[0].String() != target.String() || found[0].Head > first {
+	if err != nil || len(found) == 0 || found[0].Name != target.Name || !s.grammar.Nested() && found[0].Container != target.Container || found[0].Head > first {
 		return lines
 	}
 	doc := bodyLines(s.data[target.Start:target.End])[:target.Head-target.First]
@@ -165,11 +165,11 @@ func (s *source) placeCreate(p piece) (piece, *Slip) {
 				"To replace it, use its name without the `+`.")
 		}
 	}
-	after, bad := s.sibling(p)
+	after, column, bad := s.sibling(p)
 	if bad != nil {
 		return p, bad
 	}
-	lines := reindent(trimBlank(bodyLines(p.edit.Body)), s.grammar, "", styleOf(splitLines(s.data), []string{"\tgo\n"}))
+	lines := reindent(trimBlank(bodyLines(p.edit.Body)), s.grammar, column, styleOf(splitLines(s.data), []string{"\tgo\n"}))
 	if len(lines) == 0 {
 		return p, slip(Empty, p.edit, "The text for "+p.edit.place()+" is empty.", "Give the whole definition.")
 	}
@@ -179,27 +179,63 @@ func (s *source) placeCreate(p piece) (piece, *Slip) {
 // repeatable says whether a file may define a name several times, as Go lets init.
 func repeatable(sym syntax.Symbol) bool { return sym.Kind == "func" && sym.Name == "init" }
 
-// sibling is the last line of what a new definition goes after.
-func (s *source) sibling(p piece) (line int, bad *Slip) {
-	line, seen := s.lines(), false
+// sibling is the last line of what a new definition goes after, and the column at which it begins.
+func (s *source) sibling(p piece) (line int, column string, bad *Slip) {
+	var last, home *syntax.Symbol
 	var types []string
-	for _, sym := range s.symbols {
+	for i, sym := range s.symbols {
 		if sym.Kind == "type" {
 			types = append(types, sym.Name)
 		}
 		c := p.addr.container
-		if c == "" || sym.Container == c || sym.Kind == "type" && sym.Name == c {
-			line, seen = sym.Decl.Last, true
+		switch {
+		case c == "" && (!s.grammar.Nested() || sym.Container == ""), c != "" && sym.Container == c:
+			last = &s.symbols[i]
+		case sym.Kind == "type" && sym.Name == c:
+			home = &s.symbols[i]
 		}
 	}
-	if p.addr.container == "" || seen {
-		return line, nil
+	switch {
+	case p.addr.container == "" && last == nil:
+		return s.lines(), "", nil
+	case p.addr.container == "":
+		return last.Decl.Last, "", nil
+	case last != nil && (home == nil || home.Decl.Last < last.Decl.Last || s.grammar.Nested()):
+		return last.Decl.Last, s.column(*last), nil
+	case home != nil:
+		line, column = s.within(*home)
+		return line, column, nil
 	}
 	text := quote(p.edit.File) + " has neither a type " + p.addr.container + " nor a method of one."
 	if len(types) > 0 {
 		text += " Its types are " + list(types, 8) + "."
 	}
-	return 0, slip(NoContainer, p.edit, text, "Name the file in which the type is defined.")
+	return 0, "", slip(NoContainer, p.edit, text, "Name the file in which the type is defined.")
+}
+
+// column is the white space in front of a definition, "" where a method stands outside its type.
+func (s *source) column(sym syntax.Symbol) string {
+	if !s.grammar.Nested() {
+		return ""
+	}
+	return indent(string(s.data[s.starts[sym.Head-1]:s.starts[sym.Head]]))
+}
+
+// within is where the first definition inside a type goes: before its closing brace, or after its last line.
+func (s *source) within(home syntax.Symbol) (line int, column string) {
+	if !s.grammar.Nested() {
+		return home.Decl.Last, ""
+	}
+	st := styleOf(splitLines(s.data))
+	step := strings.Repeat(" ", st.step())
+	if st.usesTabs() {
+		step = "\t"
+	}
+	last := strings.TrimSpace(string(s.data[s.starts[home.Last-1]:s.starts[home.Last]]))
+	if home.Last > home.First && strings.HasPrefix(last, "}") {
+		return home.Last - 1, s.column(home) + step
+	}
+	return home.Last, s.column(home) + step
 }
 
 // spaced puts the file's own number of blank lines around a definition that follows a line.

@@ -1,6 +1,6 @@
 // Package syntax knows grammars: where the symbols of a text begin and end, what each one promises to its
 // callers, and whether a text parses. It leaves addresses, edits and files to others and works on bytes in
-// memory only. Whatever the bytes, it answers with symbols or an error, never with a panic, and every span it
+// memory only, a cache of its own compiled grammars aside. Whatever the bytes, it answers with symbols or an error, never with a panic, and every span it
 // gives is made of whole lines.
 package syntax
 
@@ -17,12 +17,12 @@ const MaxSource = 4 << 20
 // carriage returns included.
 type Symbol struct {
 	Name      string
-	Container string // receiver type of a method, without pointer and type parameters; empty at top level
+	Container string // type of a method, without pointer and type parameters, or the type or module around a definition; empty at top level
 	Kind      string // func, method, type, const, var
 	Start     int    // start of the first line, doc comment included
 	End       int    // after the last line's ending
-	BodyStart int    // opening brace of a function's body; End where there is none
-	First     int    // first line, from 1, doc comment included
+	BodyStart int    // where a body begins, with its brace if it has one; End where there is none
+	First     int    // first line, from 1, doc comment, decorators and attributes included
 	Last      int    // last line
 	Head      int    // line on which the definition itself begins, below its doc comment
 	Line      int    // line on which the name stands
@@ -59,7 +59,7 @@ func (e *Error) Error() string {
 
 // Grammar reads one language. The zero Grammar reads nothing; For gives the ones there are.
 type Grammar struct {
-	Name     string // as in "go"
+	Name     string // go, python, javascript, typescript, tsx, rust, java
 	language language
 }
 
@@ -73,12 +73,30 @@ type language interface {
 
 // For gives the grammar of a file by its name. ok is false where there is none.
 func For(name string) (g Grammar, ok bool) {
-	switch strings.ToLower(path.Ext(name)) {
-	case ".go":
+	language := extensions[strings.ToLower(path.Ext(name))]
+	if language == "go" {
 		return Grammar{Name: "go", language: golang{}}, true
 	}
-	return Grammar{}, false
+	s, ok := sitters[language]
+	if !ok {
+		return Grammar{}, false
+	}
+	return Grammar{Name: language, language: s}, true
 }
+
+var extensions = map[string]string{
+	".go": "go", ".py": "python", ".pyi": "python", ".pyw": "python",
+	".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".jsx": "javascript",
+	".ts": "typescript", ".mts": "typescript", ".cts": "typescript", ".tsx": "tsx",
+	".rs": "rust", ".java": "java",
+}
+
+// Exact says whether what does not parse is no program for the language's own tools either. A grammar that is not
+// exact may be older than the language: a file that it cannot read may still be one.
+func (g Grammar) Exact() bool { return g.Name == "go" }
+
+// Nested says whether a type's methods stand inside it, and are no definitions without it.
+func (g Grammar) Nested() bool { return g.Name != "go" && g.Name != "" }
 
 // Symbols gives the definitions of a text in the order in which they stand. The error is an *Error when the
 // text does not parse; then there are no symbols.

@@ -256,7 +256,7 @@ func TestTooLong(t *testing.T) {
 }
 
 func TestFor(t *testing.T) {
-	for name, want := range map[string]bool{"a.go": true, "A.GO": true, "go": false, "a.py": false, "a.go/x": false} {
+	for name, want := range map[string]bool{"a.go": true, "A.GO": true, "go": false, "a.rb": false, "a.go/x": false} {
 		if g, ok := syntax.For(name); ok != want || (g.Name == "go") != want {
 			t.Errorf("%s: %v %q", name, ok, g.Name)
 		}

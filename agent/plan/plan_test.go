@@ -124,6 +124,10 @@ func TestScripts(t *testing.T) {
 		"ci/lib.sh", "helper() { ./ci/deep.sh; }\n", "ci/deep.sh", "true\n", "tools/run.py", "import sys\n", "tools/py", "#!/usr/bin/python3\n./ci/deep.sh\n",
 		"web/package.json", "{}", "package.json", "{}", "Makefile", "include common.mk\ntest:\n\t@./ci/deep.sh \\\n\t  -x\n\t$(MAKE) -C web\n",
 		"common.mk", "x:\n", "web/Makefile", "all:\n", "loop.sh", "sh loop.sh\n", "main.go", "", "tox.ini", "", "justfile", "",
+		"more/tox.ini", "[testenv]\nenvlist = a\ncommands_pre = ./ci/a.sh\ncommands =\n  - pytest {posargs}\n  bash {toxinidir}/ci/b.sh\nskip = ./ci/c.py\n  ./ci/c.py\n",
+		"more/.pre-commit-config.yaml", "repos:\n- repo: local\n  hooks:\n  - {id: a, language: script, entry: ci/a.sh -x}\n  - {id: b, language: system, entry: bash ci/b.sh}\n- repo: https://x\n  hooks: [{id: c, entry: ci/c.py}]\n",
+		"more/ci/a.sh", "true\n", "more/ci/b.sh", "true\n", "more/ci/c.py", "", "more/Rakefile", "", "more/.cargo/config.toml", "",
+		"more/Makefile", "include mk/*.mk\nx:\n\ttrue\n", "more/mk/one.mk", "y:\n", "more/mk/two.mk", "z:\n\t./ci/a.sh\n", "more/mk/three.txt", "",
 	)
 	for _, tt := range []struct{ dir, run, want string }{
 		{"", "go test ./...", ""},
@@ -149,6 +153,12 @@ func TestScripts(t *testing.T) {
 		{"", "make -f common.mk", "common.mk"},
 		{"", "tox -q", "tox.ini"},
 		{"", "just test", "justfile"},
+		{"more", "tox", "more/ci/a.sh more/ci/b.sh more/tox.ini"},
+		{"more", "poetry run pre-commit run -a", "more/.pre-commit-config.yaml more/ci/a.sh more/ci/b.sh"},
+		{"more", "bundle exec rake test", "more/Rakefile"},
+		{"more", "cargo xtask ci", "more/.cargo/config.toml"},
+		{"more", "npx ./ci/a.sh && uv run python ci/c.py", "more/ci/a.sh more/ci/c.py"},
+		{"more", "make x", "more/Makefile more/ci/a.sh more/mk/one.mk more/mk/two.mk"},
 		{"", "sh loop.sh", "loop.sh"},
 		{"", "../outside.sh; /bin/true; ./nowhere.sh; sh", ""},
 	} {

@@ -96,12 +96,19 @@ func unwrap(words []string) []string {
 	return nil
 }
 
+// runWords are two words that run the command behind them.
+var runWords = []string{"bundle exec", "poetry run", "uv run", "pipenv run", "pdm run", "hatch run", "rye run", "pnpm exec", "yarn exec", "mise exec"}
+
 func (f *finder) command(words []string, dir string, nesting int) {
 	if f.each != nil {
 		f.each(words, dir)
 	}
 	args := words[1:]
 	switch tool := path.Base(words[0]); {
+	case len(args) > 1 && slices.Contains(runWords, tool+" "+args[0]):
+		f.inner(args[1:], dir, nesting)
+	case tool == "npx" && len(args) > 0:
+		f.inner(args, dir, nesting)
 	case words[0] == "." || words[0] == "source":
 		f.script(firstFile(args), dir, nesting)
 	case tool == "sh" || tool == "bash" || tool == "dash" || tool == "zsh" || tool == "ksh":
@@ -117,7 +124,13 @@ func (f *finder) command(words []string, dir string, nesting int) {
 	case tool == "npm" || tool == "yarn" || tool == "pnpm" || tool == "bun":
 		f.npm(args, dir, nesting)
 	case tool == "tox":
-		f.add(dir, "tox.ini")
+		f.tox(dir, nesting)
+	case tool == "pre-commit":
+		f.preCommit(args, dir, nesting)
+	case tool == "rake":
+		f.addFirst(dir, "rakefile", "Rakefile", "rakefile.rb", "Rakefile.rb")
+	case tool == "cargo":
+		f.addFirst(dir, ".cargo/config.toml", ".cargo/config") // aliases, as cargo xtask
 	case tool == "nox":
 		f.add(dir, "noxfile.py")
 	case tool == "just":
@@ -127,6 +140,16 @@ func (f *finder) command(words []string, dir string, nesting int) {
 	case strings.Contains(words[0], "/"):
 		f.script(words[0], dir, nesting)
 	}
+}
+
+// inner follows a command that another one runs; whoever is told of each has been told of it with that one.
+func (f *finder) inner(words []string, dir string, nesting int) {
+	each := f.each
+	f.each = nil
+	if words = unwrap(words); len(words) > 0 && nesting <= maxNesting {
+		f.command(words, dir, nesting+1)
+	}
+	f.each = each
 }
 
 // shellText reports whether a flag of a shell says that its text follows: -c, -ec, -xeuc.
@@ -224,7 +247,7 @@ func (f *finder) makefile(content, dir string, nesting int) {
 			continue
 		}
 		if words := strings.Fields(line); len(words) > 1 && (words[0] == "include" || words[0] == "-include" || words[0] == "sinclude") {
-			for _, w := range words[1:] {
+			for _, w := range f.makeIncludes(dir, words[1:]) {
 				if inner, ok := f.add(dir, w); ok {
 					f.makefile(inner, dir, nesting+1)
 				}

@@ -34,6 +34,9 @@ func (r *reader) gate(diff []byte, policy Policy) (Change, error) {
 		if err != nil {
 			return Change{}, err
 		}
+		if s := policy.exactly(f); s != nil {
+			return Change{}, s
+		}
 		change.Files = append(change.Files, f)
 	}
 	slices.SortFunc(change.Files, func(a, b FileChange) int { return strings.Compare(a.Path, b.Path) })
@@ -50,7 +53,9 @@ func screen(sections []section, policy Policy) *Slip {
 	lines := 0
 	for _, sec := range sections {
 		if s := policy.refuses(sec.name); s != nil {
-			return s
+			if _, ok := policy.fixes(sec.name); !ok {
+				return s
+			}
 		}
 		lines += sec.changed
 	}

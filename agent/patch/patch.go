@@ -35,6 +35,9 @@ type Policy struct {
 	// Unseen are the lines of a file that the proposer was not shown: Resolve refuses edits that replace them.
 	// Gate, which sees diffs and not addresses, does not look at it.
 	Unseen map[string][]Lines
+	// Fixed are the protected files that may change all the same, each to one text. It comes from what the oracle saw the
+	// project's own tools write on the root, never from a proposer.
+	Fixed map[string]Fixed
 }
 
 // Lines are lines First to Last of a text, from 1.

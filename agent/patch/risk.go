@@ -45,6 +45,9 @@ func (c Change) Risk(root fs.FS, policy Policy) Class {
 }
 
 func (f FileChange) risk(policy Policy) Class {
+	if _, ok := policy.fixes(f.Path); ok {
+		return R2
+	}
 	folded := foldPath(f.Path)
 	for _, script := range policy.Oracle {
 		if foldPath(path.Clean(script)) == folded {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -249,6 +250,9 @@ func (c *collector) junitResult(t junitCase, stack []xml.StartElement) Result {
 	}
 	said, broke := junitSaid{}, false
 	switch {
+	case t.Skipped != nil && t.Skipped.Message == "Unable to find executable": // ctest's word for a test that was not built
+		r.Status, r.Class, r.Message = Error, Compile, t.Skipped.Message
+		return r
 	case t.Skipped != nil && (len(t.Failures)+len(t.Errors) == 0 || t.Skipped.Type == "todo"),
 		len(t.Failures)+len(t.Errors) == 0 && (t.Status == "notrun" || t.Status == "skipped" || t.Status == "disabled" || t.Result == "skipped" || t.Result == "suppressed"):
 		r.Status = Skip
@@ -258,6 +262,9 @@ func (c *collector) junitResult(t junitCase, stack []xml.StartElement) Result {
 		return r
 	case len(t.Failures) > 0:
 		said = t.Failures[0]
+	case len(t.Errors) > 0 && strings.Contains(t.Errors[0].Type, "RiskyTest"): // of PHPUnit, which does not fail for it
+		r.Status, r.Message = Skip, "risky"
+		return r
 	case len(t.Errors) > 0:
 		said, broke = t.Errors[0], true
 	default:
@@ -302,6 +309,8 @@ func (c *collector) junitID(t junitCase, stack []xml.StartElement) string {
 		return strings.TrimSpace(t.Name)
 	case isJSFile(t.Class):
 		return t.Class + level + t.Name
+	case len(stack) > 0 && attr(stack[0], "name") == "nextest-run":
+		return rustID(nextestCrate(t.Class), t.Name)
 	case t.Class == "":
 		return suiteName(stack) + "." + t.Name
 	case strings.HasPrefix(t.Name, t.Class+".") || strings.HasPrefix(t.Name, t.Class+" "), strings.HasSuffix(t.Name, " "+t.Class):
@@ -359,7 +368,11 @@ func (c *collector) junitFailure(r *Result, said junitSaid, broke, pytest bool) 
 		return
 	}
 	r.Status, r.Class = junitKind(said, broke)
+	if c.junitLanguage(r, said, lines) {
+		return
+	}
 	r.Message = cut(firstWords(message, strings.TrimSpace(text)), maxMessage)
+	r.placed(c.barePlace(lines))
 	if r.Class == Assertion {
 		if r.Got, r.Want = gotWant(message); r.Got == "" && r.Want == "" {
 			r.Got, r.Want = gotWant(text)
@@ -367,6 +380,75 @@ func (c *collector) junitFailure(r *Result, said junitSaid, broke, pytest bool) 
 	} else {
 		r.Trace = strings.TrimSpace(text)
 	}
+}
+
+// junitLanguage reads a text of Java and its kin, of Rust or of googletest.
+func (c *collector) junitLanguage(r *Result, said junitSaid, lines []string) bool {
+	text := strings.Join(lines, "\n")
+	switch {
+	case strings.Contains(text, "\tat ") && strings.Contains(text, ".java:") || strings.Contains(text, "\tat ") && strings.Contains(text, ".kt:"):
+		class, _, _ := cutLast(r.ID, ".")
+		file := r.File
+		javaSays(r, class, lines)
+		r.Status = Fail
+		if r.Class == Panic || r.Class == Timeout {
+			r.Status = Error
+		}
+		r.File = cmp.Or(r.File, file)
+	case strings.HasSuffix(r.File, ".php"):
+		c.junitPHP(r, lines)
+	case strings.Contains(text, "' panicked at ") || strings.Contains(text, ") panicked at "):
+		rustSays(r, lines)
+	case strings.HasPrefix(text, "unknown file\n"):
+		r.Status, r.Class, r.File, r.Line = Error, Panic, "", 0
+		r.Message = strings.TrimSpace(strings.Join(lines[1:], "\n"))
+	case len(lines) > 1 && strings.Contains(lines[0], ".c") && r.placed(c.barePlace(lines[:1])):
+		r.Got, r.Want = gtestGotWant(lines[1:])
+		r.Message = strings.TrimSpace(strings.Join(lines[1:], "\n"))
+	default:
+		return false
+	}
+	return true
+}
+
+func (r *Result) placed(file string, line int) bool {
+	if file != "" {
+		r.File, r.Line = file, line
+	}
+	return file != ""
+}
+
+// junitPHP reads PHPUnit's text: the test's name, what it says, its places.
+func (c *collector) junitPHP(r *Result, lines []string) {
+	r.placed(c.barePlace(lines))
+	var message []string
+	for i, l := range lines {
+		file, _ := c.barePlace(lines[i : i+1])
+		if i == 0 && strings.Contains(l, "::") || file != "" {
+			continue
+		}
+		if l == "--- Expected" {
+			r.Want, r.Got = minusPlus(lines[i:])
+		}
+		message = append(message, l)
+	}
+	r.Message = strings.TrimSpace(strings.Join(message, "\n"))
+	if m := phpPair().FindStringSubmatch(r.Message); m != nil && r.Want == "" && r.Class == Assertion && !strings.HasPrefix(m[1], "two ") {
+		r.Got, r.Want = m[1], m[2]
+	}
+}
+
+// barePlace is the last line that is nothing but a file of the tree and a number, as PHPUnit and googletest write it.
+func (c *collector) barePlace(lines []string) (file string, line int) {
+	for _, l := range lines {
+		name, number, ok := cutLast(strings.TrimSpace(l), ":")
+		if n, rest, isNumber := digits(number); ok && isNumber && rest == "" && !strings.ContainsAny(name, " \t(") && strings.Contains(name, ".") {
+			if rel, mine := c.own(name); mine {
+				file, line = rel, n
+			}
+		}
+	}
+	return file, line
 }
 
 // jsStack reports whether a text has a frame of a script in it.

@@ -18,8 +18,9 @@ type nodeTest struct {
 	c       *collector
 	suites  []string // open suites, by depth
 	results []nodeResult
-	list    bool // the list of failures at the end, or all there is of the dot reporter
-	tree    int  // results of the tree: in the list they are told again
+	list    bool             // the list of failures at the end, or all there is of the dot reporter
+	tree    int              // results of the tree: in the list they are told again
+	byName  map[string][]int // failures of the tree that the list did not tell yet
 	place   string
 	ended   bool
 	known   bool
@@ -131,9 +132,17 @@ func (n *nodeTest) told(m nodeMark) {
 
 // listed is a failure of the list at the end: the first of its name in the tree that was not listed yet, or one of its own.
 func (n *nodeTest) listed(m nodeMark) {
-	for i := range n.results[:n.tree] {
-		r := &n.results[i]
-		if r.Status == Fail && !r.told && r.name == m.name && r.Line == 0 {
+	if n.byName == nil {
+		n.byName = map[string][]int{}
+		for i, r := range n.results[:n.tree] {
+			if r.Status == Fail && !r.told {
+				n.byName[r.name] = append(n.byName[r.name], i)
+			}
+		}
+	}
+	if at := n.byName[m.name]; len(at) > 0 {
+		n.byName[m.name] = at[1:]
+		if r := &n.results[at[0]]; len(n.results) < 2*maxTests {
 			file, at, _ := strings.Cut(n.place, ":")
 			r.Line, _, _ = digits(at)
 			r.File = file
@@ -153,6 +162,7 @@ func (n *nodeTest) end() {
 		n.results = nil
 		return
 	}
+	suites := n.failedSuites()
 	for _, r := range n.results {
 		if r.told || r.ID == "" {
 			continue
@@ -161,21 +171,22 @@ func (n *nodeTest) end() {
 			n.c.add("node-test", r.Result)
 			continue
 		}
-		n.fail(r)
+		n.fail(r, suites)
 	}
 	n.c.partial = n.c.partial || !n.ended && !n.list
+	n.byName = nil
 	n.results, n.list, n.suites, n.ended, n.known = nil, false, nil, false, false
 }
 
 // fail is a test that failed; a suite of which only its tests did says nothing of its own.
-func (n *nodeTest) fail(r nodeResult) {
+func (n *nodeTest) fail(r nodeResult, suites map[string]bool) {
 	lines := r.kept.lines()
 	for _, l := range lines {
 		if body := strings.TrimSpace(l); strings.HasSuffix(body, " subtest failed'") || strings.HasSuffix(body, " subtests failed'") {
 			return
 		}
 	}
-	if n.suiteOf(r.ID) && len(strings.TrimSpace(strings.Join(lines, ""))) == 0 {
+	if suites[r.ID] && len(strings.TrimSpace(strings.Join(lines, ""))) == 0 {
 		return
 	}
 	file, line := r.File, r.Line
@@ -189,12 +200,21 @@ func (n *nodeTest) fail(r nodeResult) {
 	n.c.add("node-test", r.Result)
 }
 
-// suiteOf reports whether a test that failed has this id and more levels.
-func (n *nodeTest) suiteOf(id string) bool {
+// failedSuites are the ids that a failing test has more levels than.
+func (n *nodeTest) failedSuites() map[string]bool {
+	out := map[string]bool{}
 	for _, r := range n.results {
-		if strings.HasPrefix(r.ID, id+level) && r.Status == Fail {
-			return true
+		if r.Status != Fail {
+			continue
+		}
+		for id := r.ID; ; {
+			i := strings.LastIndex(id, level)
+			if i < 0 || out[id[:i]] {
+				break
+			}
+			id = id[:i]
+			out[id] = true
 		}
 	}
-	return false
+	return out
 }

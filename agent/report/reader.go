@@ -234,17 +234,18 @@ func (c *collector) joined() []Result {
 			}
 		}
 	}
-	told := map[*found]bool{}
+	told := map[string]bool{}
 	for i, r := range out {
 		for _, k := range looseIDs(r.ID) {
 			if s := said[k]; s != nil && r.failed() {
-				told[s] = true
+				told[looseID(s.ID)] = true
 				out[i] = filled(out[i], s.Result)
 			}
 		}
 	}
-	for i, f := range c.found {
-		if files && !f.file && ofTests[f.format] && f.Result.failed() && !told[&c.found[i]] {
+	for _, f := range c.found {
+		if files && !f.file && ofTests[f.format] && f.Result.failed() && !told[looseID(f.ID)] {
+			told[looseID(f.ID)] = true
 			if out = append(out, f.Result); f.Kind == Test {
 				c.note("failed on the console and not in a report file: " + f.ID)
 			}
@@ -258,6 +259,9 @@ func filled(r, said Result) Result {
 	if r.Class == said.Class {
 		r.Got, r.Want = cmp.Or(r.Got, said.Got), cmp.Or(r.Want, said.Want)
 		r.Trace = cmp.Or(r.Trace, said.Trace)
+	}
+	if r.Message == "" { // ctest's file says no more than that it failed
+		r.Status, r.Class = said.Status, said.Class
 	}
 	r.Message = cmp.Or(r.Message, said.Message)
 	if r.File == "" || r.Line == 0 && said.Line > 0 {

@@ -40,6 +40,7 @@ func isC(_ Run, line string) bool {
 
 // cLine reads "file.c:7:22: error: message [-Wflag]".
 func cLine(line string) (remark, bool) {
+	line = strings.TrimPrefix(line, "C/C++: ") // Android's Gradle plugin
 	file, at, rest, ok := place(line)
 	level, message, found := strings.Cut(rest, ": ")
 	if !ok || !found || !slices.ContainsFunc(cEnds, func(e string) bool { return strings.HasSuffix(file, e) }) {
@@ -50,8 +51,11 @@ func cLine(line string) (remark, bool) {
 		m.rule, m.kind = "warning", Lint
 	}
 	if text, flag, ok := lastIn(message, " [-W", "]"); ok {
-		m.message, m.rule = text, strings.TrimPrefix(strings.TrimPrefix(flag, "error="), "error,-W")
+		m.message, m.rule = text, strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(flag, "error="), "error,-W"), "=")
 		m.kind = Lint
+	}
+	if strings.HasPrefix(message, "-[") {
+		return m, false // a test of XCTest's, in the same form
 	}
 	return m, isWord(m.rule) && slices.Contains([]string{"error", "fatal error", "warning"}, level)
 }
@@ -70,6 +74,10 @@ func linkLine(line string) (remark, bool) {
 	}
 	head, message, ok := strings.Cut(line, ": error: ")
 	m.rule, m.message = "error", message
+	if !ok {
+		head, m.message, ok = strings.Cut(line, ": warning: ")
+		m.rule, m.mild = "warning", true
+	}
 	return m, ok && (head == "ld.lld" || strings.HasPrefix(head, "ld.lld-"))
 }
 
@@ -133,7 +141,7 @@ func javaLine(line string) (remark, bool) {
 	for _, prefix := range []string{"[javac] ", "[java] "} {
 		line = strings.TrimPrefix(line, prefix) // Ant
 	}
-	level, rest, maven := strings.Cut(line, "] ")
+	level, rest, maven := strings.Cut(untimed(line), "] ")
 	file, at, isMaven := strings.Cut(rest, ".java:[")
 	if maven && isMaven && (level == "[ERROR" || level == "[WARNING") {
 		pos, message, ok := strings.Cut(at, "] ")
@@ -141,10 +149,22 @@ func javaLine(line string) (remark, bool) {
 		m.line, _, _ = leadingNumber(strings.Replace(pos, ",", ":", 1) + ":")
 		return m, ok && m.line > 0 && javaRule(&m)
 	}
+	if line == "" || line[0] == '[' {
+		return m, false // Maven's other words, as of Javadoc
+	}
 	file, n, rest, ok := place(line)
 	level, message, found := strings.Cut(rest, ": ")
 	m.file, m.line, m.message, m.mild = file, n, message, level == "warning"
 	return m, ok && found && strings.HasSuffix(file, ".java") && (level == "error" || level == "warning") && javaRule(&m)
+}
+
+// untimed is a line without the time that some logs put before it: "08:52:34.395 ".
+func untimed(line string) string {
+	time, rest, ok := strings.Cut(line, " ")
+	if ok && len(time) >= 5 && len(time) <= 12 && time[2] == ':' && strings.Trim(time, "0123456789:.") == "" {
+		return strings.TrimLeft(rest, " ")
+	}
+	return line
 }
 
 // javaRule finds the name of a lint: "[unchecked] unchecked call".

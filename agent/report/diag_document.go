@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -28,10 +29,10 @@ var documentWakes = []string{
 	`"rubocop_version"`, `"suggestedFixesSkipped"`, `"filepath"`, `"column-origin"`,
 }
 
-// maxDocument is the largest report that is read, and maxDocuments how many of one output.
+// maxDocument is the largest report that is read, and maxDocuments how many lines of one output are looked at for one.
 const (
 	maxDocument  = 64 << 20
-	maxDocuments = 16
+	maxDocuments = 200
 )
 
 // isDocument reports whether a line can begin a report that some reader of files knows.
@@ -47,12 +48,14 @@ func (r *documents) end() {
 		return
 	}
 	r.done = true
-	r.find(r.c.run.Stdout)
-	r.find(r.c.run.Stderr)
+	out := trimmed(r.c.run.Stdout[:min(len(r.c.run.Stdout), maxMessage)])
+	whole := len(out) > 0 && (out[0] == '{' || out[0] == '<') // collector.files takes it for a file
+	r.find(r.c.run.Stdout, whole)
+	r.find(r.c.run.Stderr, false)
 }
 
-// find looks for documents at the beginnings of lines.
-func (r *documents) find(b []byte) {
+// find looks for documents at the beginnings of lines; the first is left alone if others read it.
+func (r *documents) find(b []byte, skip bool) {
 	if len(b) > maxDocument {
 		b = b[:maxDocument]
 	}
@@ -62,10 +65,9 @@ func (r *documents) find(b []byte) {
 			b = rest
 			continue
 		}
-		n, known := r.read(b)
-		if known {
-			tries++
-		}
+		tries++
+		n, known := r.read(b, skip)
+		skip = skip && !known
 		if n == 0 {
 			b = rest
 			continue
@@ -75,7 +77,7 @@ func (r *documents) find(b []byte) {
 }
 
 // read gives the document at the start of b to the reader that knows it, and says how long it is.
-func (r *documents) read(b []byte) (n int, known bool) {
+func (r *documents) read(b []byte, skip bool) (n int, known bool) {
 	reader := r.reader(b)
 	if reader == nil {
 		return 0, false
@@ -90,6 +92,9 @@ func (r *documents) read(b []byte) (n int, known bool) {
 			return 0, true
 		}
 		doc = raw
+	}
+	if skip {
+		return len(doc), true
 	}
 	if err := reader.read(r.c, File{Name: "output", Data: doc}); err != nil {
 		r.c.partial = true
@@ -119,9 +124,9 @@ func trimmed(head []byte) []byte {
 func opensArray(head []byte) bool  { return bytes.HasPrefix(trimmed(head), []byte("[")) }
 func opensObject(head []byte) bool { return bytes.HasPrefix(trimmed(head), []byte("{")) }
 
-// decode reads one JSON document.
+// decode reads one JSON document; what a tool wrote behind it, as golangci-lint its counts, is let be.
 func decode(f File, into any) error {
-	return json.Unmarshal(trimmed(f.Data), into)
+	return json.NewDecoder(bytes.NewReader(trimmed(f.Data))).Decode(into)
 }
 
 // SARIF 2.1, whoever wrote it. https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
@@ -405,6 +410,7 @@ func readGolangciJSON(c *collector, f File) error {
 				Filename string
 				Line     int
 			}
+			LineRange struct{ From int }
 		}
 	}
 	if err := decode(f, &doc); err != nil {
@@ -413,7 +419,7 @@ func readGolangciJSON(c *collector, f File) error {
 	c.recognise("golangci-lint")
 	for _, i := range doc.Issues {
 		c.remark(remark{
-			tool: "golangci-lint", rule: i.FromLinter, file: i.Pos.Filename, line: i.Pos.Line, message: i.Text,
+			tool: "golangci-lint", rule: i.FromLinter, file: i.Pos.Filename, line: max(cmp.Or(i.Pos.Line, i.LineRange.From), 0), message: i.Text,
 		})
 	}
 	return nil

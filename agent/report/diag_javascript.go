@@ -64,11 +64,16 @@ func (r *stylish) line(line string) {
 		}
 		r.c.remark(m)
 	case ok:
-	case line != "" && line[0] != ' ' && strings.ContainsAny(line, "./") && len(line) < maxID && !strings.HasPrefix(line, "✖"):
+	case isHeading(line):
 		r.file = line
 	case line != "":
 		r.file = ""
 	}
+}
+
+// isHeading reports whether a line is the name of a file: an absolute one, as ESLint prints them, or one without a space.
+func isHeading(line string) bool {
+	return len(line) < maxID && (strings.HasPrefix(line, "/") || len(line) > 3 && line[1:3] == `:\` || isPath(line))
 }
 
 func (r *stylish) end() { r.file = "" }

@@ -16,6 +16,7 @@ type lineTool struct {
 	wakes    []string
 	fmt      string                     // of errorformat's predefined ones; formats if empty
 	formats  []string                   // in Vim's errorformat
+	quick    func(line string) bool     // a look that rules out most other lines, before the patterns
 	refine   func(*remark, byte) bool   // finds the rule in the message; false: it is no line of this tool
 	programs []string                   // whose lines these are where the words alone do not say so; nil: they do
 	footer   func(line string) bool     // what else lays claim to the lines before it
@@ -25,19 +26,34 @@ type lineTool struct {
 var allLineTools = []lineTool{
 	{name: "tsc", wakes: []string{"error TS"}, formats: []string{`%f(%l\,%c): %trror TS%m`, `%f:%l:%c - %trror TS%m`, `%trror TS%m`}, refine: refineTSC, more: moreTSC},
 	{name: "eslint", wakes: []string{", Error - ", ", Warning - "}, fmt: "eslint-compact", refine: refineESLintCompact},
-	{name: "eslint", wakes: []string{"[Error", "[Warning"}, formats: []string{`%f:%l:%c: %m`}, refine: refineESLintUnix},
+	{name: "eslint", wakes: []string{"[Error", "[Warning"}, quick: endsIn("]"), formats: []string{`%f:%l:%c: %m`}, refine: refineESLintUnix},
 	{name: "mypy", wakes: []string{".py:", ".pyi:"}, formats: []string{
 		`%f:%l:%c:%e:%k: %trror: %m`, `%f:%l:%c: %trror: %m`, `%f:%l: %trror: %m`, `%f:%l:%c: %tote: %m`, `%f:%l: %tote: %m`,
-		`%f:%l:%c: %tarning: %m`, `%f:%l: %tarning: %m`, `%f:%l: %tnfo: %m`},
+		`%f:%l:%c: %tarning: %m`, `%f:%l: %tarning: %m`, `%f:%l: %tnfo: %m`}, quick: hasLevel,
 		refine: refineMypy, more: moreMypy, programs: []string{"mypy", "dmypy"}, footer: mypyFooter},
-	{name: "flake8", wakes: []string{".py:"}, formats: []string{`%f:%l:%c: %m`, `%f:%l: [%m`}, refine: refineFlake8, programs: []string{"flake8"}, footer: never},
-	{name: "ruff", wakes: []string{".py:", ".pyi:", ".ipynb:"}, formats: []string{`%f:%l:%c: %m`}, refine: refineRuff, programs: []string{"ruff"}, footer: ruffFooter},
-	{name: "staticcheck", wakes: []string{".go:"}, formats: []string{`%f:%l:%c: %m`, `%f:%l: %m`}, refine: refineStaticcheck},
-	{name: "golangci-lint", wakes: []string{".go:", "go.mod:"}, formats: []string{`%f:%l:%c: %m`, `%f:%l: %m`}, refine: refineGolangci},
-	{name: "shellcheck", wakes: []string{"[SC"}, formats: []string{`%f:%l:%c: %m`}, refine: refineShellcheck},
-	{name: "actionlint", wakes: []string{".yml:", ".yaml:"}, formats: []string{`%f:%l:%c: %m`}, refine: refineActionlint},
-	{name: "yamllint", wakes: []string{"[error] ", "[warning] "}, fmt: "yamllint", refine: refineYamllint},
+	{name: "flake8", wakes: []string{".py:"}, quick: hasColumn, formats: []string{`%f:%l:%c: %m`, `%f:%l: [%m`}, refine: refineFlake8, programs: []string{"flake8"}, footer: never},
+	{name: "ruff", wakes: []string{".py:", ".pyi:", ".ipynb:"}, quick: hasColumn, formats: []string{`%f:%l:%c: %m`}, refine: refineRuff, programs: []string{"ruff"}, footer: ruffFooter},
+	{name: "staticcheck", wakes: []string{".go:"}, quick: endsIn(")"), formats: []string{`%f:%l:%c: %m`, `%f:%l: %m`}, refine: refineStaticcheck},
+	{name: "golangci-lint", wakes: []string{".go:", "go.mod:"}, quick: endsIn(")"), formats: []string{`%f:%l:%c: %m`, `%f:%l: %m`}, refine: refineGolangci},
+	{name: "shellcheck", wakes: []string{"[SC"}, quick: endsIn("]"), formats: []string{`%f:%l:%c: %m`}, refine: refineShellcheck},
+	{name: "actionlint", wakes: []string{".yml:", ".yaml:"}, quick: endsIn("]"), formats: []string{`%f:%l:%c: %m`}, refine: refineActionlint},
+	{name: "yamllint", wakes: []string{"[error] ", "[warning] "}, quick: endsIn(")"), fmt: "yamllint", refine: refineYamllint},
 	{name: "rubocop", wakes: []string{": C: ", ": W: ", ": E: ", ": F: ", ": R: "}, formats: []string{`%f:%l:%c: %t: %m`}, refine: refineRubocop},
+}
+
+func endsIn(sign string) func(string) bool {
+	return func(line string) bool { return strings.HasSuffix(line, sign) }
+}
+
+// hasLevel reports whether mypy's word for how bad it is stands in a line.
+func hasLevel(line string) bool {
+	return strings.Contains(line, ": error: ") || strings.Contains(line, ": note: ") || strings.Contains(line, ": warning: ") || strings.Contains(line, ": info: ")
+}
+
+// hasColumn reports whether a number follows the name that ends in "py:" or so.
+func hasColumn(line string) bool {
+	_, rest, ok := strings.Cut(line, ":")
+	return ok && rest != "" && rest[0] >= '0' && rest[0] <= '9' && strings.Contains(rest, ": ")
 }
 
 func never(string) bool { return false }
@@ -86,7 +102,7 @@ func (t *lineTool) wakesFor(_ Run, line string, patterns func() []*errorformat.E
 
 // read takes a line apart.
 func (t *lineTool) read(line string, patterns func() []*errorformat.Efm) (remark, bool) {
-	if len(line) > maxMessage || !slices.ContainsFunc(t.wakes, func(w string) bool { return strings.Contains(line, w) }) {
+	if len(line) > maxMessage || t.quick != nil && !t.quick(line) || !slices.ContainsFunc(t.wakes, func(w string) bool { return strings.Contains(line, w) }) {
 		return remark{}, false
 	}
 	for _, e := range patterns() {
@@ -340,13 +356,9 @@ func refineRubocop(m *remark, level byte) bool {
 	}
 	cop, text, ok := strings.Cut(m.message, ": ")
 	if !ok || !strings.Contains(cop, "/") || !isWord(cop) {
-		return strings.HasSuffix(m.file, ".rb") && setRule(m, "offense") // releases before 0.53 print no cop
+		m.rule = "offense" // releases before 0.53 print no cop
+		return !strings.HasSuffix(m.file, ".py")
 	}
 	m.rule, m.message = cop, text
-	return true
-}
-
-func setRule(m *remark, rule string) bool {
-	m.rule = rule
 	return true
 }

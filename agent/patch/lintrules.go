@@ -1,0 +1,420 @@
+package patch
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/redraft-dev/redraft/agent/syntax"
+)
+
+func (r read) judgeRef(i int, f syntax.Fact) (string, bool) {
+	name := strings.TrimSuffix(f.Text, "()")
+	for _, rule := range []struct {
+		names named
+		rule  string
+	}{{kills(), ProcessExit}, {stacks(), Introspection}, {skips(), Suppression}, {hooks(), Patched}, {outliving(), Outliving}} {
+		if rule.names.has(r.lang, name) && (rule.rule != Suppression || !r.testFile() || f.Called) {
+			return rule.rule, true
+		}
+	}
+	switch {
+	case exits().has(r.lang, name):
+		return r.judgeExit(i, f)
+	case asking().has(r.lang, name) && !r.testFile():
+		return TestBranch, true
+	case r.asksEnvironment(f, name):
+		return TestBranch, true
+	case r.lang == "javascript" && r.usesStack(name):
+		return Introspection, true
+	case processes().has(r.lang, name):
+		return r.judgeProcess(f)
+	case touches().has(r.lang, name) && f.Called:
+		return r.judgeTouch(f)
+	}
+	return r.judgeCall(f, name)
+}
+
+// judgeCall has the rules that look at arguments.
+func (r read) judgeCall(f syntax.Fact, name string) (string, bool) {
+	first, all := "", strings.Join(f.Args, "\x00")
+	if len(f.Args) > 0 {
+		first = f.Args[0]
+	}
+	switch {
+	case !f.Called:
+		return "", false
+	case r.lang == "go" && name == "flag.Lookup" && strings.HasPrefix(first, "test."):
+		return TestBranch, true
+	case r.lang == "go" && (name == "strings.HasSuffix" || name == "strings.Contains") && (strings.Contains(all, ".test") || strings.Contains(all, "-test.")) && strings.Contains(all, "os."):
+		return TestBranch, true
+	case r.lang == "rust" && name == "cfg!" && strings.Contains(all, "test"):
+		return TestBranch, true
+	case r.lang == "python" && (name == "setattr" || name == "builtins.setattr" || name == "delattr") && r.imported(first):
+		return Patched, true
+	case r.lang == "python" && name == "contextlib.suppress":
+		return Swallowed, broad(all)
+	case r.lang == "javascript" && strings.HasSuffix(name, ".catch") && emptyFunction(first):
+		return Swallowed, true
+	case r.lang == "javascript" && (name == "process.on" || name == "process.once") && slices.Contains([]string{"exit", "beforeExit", "uncaughtException", "unhandledRejection"}, first):
+		return Patched, true
+	case r.lang == "javascript" && (name == "Object.defineProperty" || name == "Object.assign" || name == "Reflect.set" || name == "Reflect.defineProperty") && worldly(first):
+		return Patched, true
+	case r.setsEnvironment(name):
+		return Patched, slices.Contains([]string{"PATH", "NODE_OPTIONS", "PYTHONPATH", "LD_PRELOAD", "GOFLAGS", "PYTEST_ADDOPTS", "RUSTFLAGS", "NODE_ENV"}, first)
+	}
+	return "", false
+}
+
+func (r read) setsEnvironment(name string) bool {
+	return slices.Contains([]string{"os.Setenv", "os.putenv", "std.env.set_var", "env.set_var", "System.setProperty", "Deno.env.set"}, name)
+}
+
+// worldly says whether an expression of a script is something that everybody uses.
+func worldly(expr string) bool {
+	first, _, _ := strings.Cut(strings.ReplaceAll(expr, " ", ""), ".")
+	return first == "globalThis" || first == "global" || first == "window" || global(first)
+}
+
+func emptyFunction(text string) bool {
+	squeezed := strings.Join(strings.Fields(text), "")
+	return strings.HasSuffix(squeezed, "=>{}") || strings.HasSuffix(squeezed, "=>undefined") || strings.HasSuffix(squeezed, "=>null") || strings.HasPrefix(squeezed, "function") && strings.HasSuffix(squeezed, "){}")
+}
+
+// judgeExit lets a program's own entry end it. A failing status cannot make anything look well.
+func (r read) judgeExit(i int, f syntax.Fact) (string, bool) {
+	if !f.Called && (r.lang != "python" || f.Text != "SystemExit") {
+		return ProcessExit, f.Text != "exit" && f.Text != "quit"
+	}
+	status := "0"
+	if len(f.Args) > 0 {
+		status = f.Args[0]
+	}
+	if n, err := strconv.Atoi(status); err == nil && n != 0 {
+		return ProcessExit, false
+	}
+	fn := f.Func[strings.LastIndexByte(f.Func, '.')+1:]
+	if fn == "main" || fn == "Main" || fn == "" && r.entry(i) {
+		return "", false
+	}
+	return ProcessExit, true
+}
+
+// entry says whether the top level of a file is a program: a shebang, or the condition that only a program meets.
+func (r read) entry(i int) bool {
+	if len(r.lines) > 0 && strings.HasPrefix(r.lines[0], "#!") {
+		return true
+	}
+	for _, dir := range strings.Split(path.Dir(r.name), "/") {
+		if dir == "bin" || dir == "scripts" || dir == "cmd" {
+			return true
+		}
+	}
+	for _, f := range r.facts[:i] {
+		if f.Kind == syntax.Literal && f.Text == "__main__" && f.Usage == syntax.Compared && f.Func == "" {
+			return true
+		}
+		if f.Kind == syntax.Ref && f.Text == "require.main" {
+			return true
+		}
+	}
+	return false
+}
+
+// asksEnvironment says whether a test runner's variable is looked at.
+func (r read) asksEnvironment(f syntax.Fact, name string) bool {
+	known := testVariables()[""]
+	if f.Called && environs().has(r.lang, name) {
+		return slices.ContainsFunc(f.Args, func(a string) bool { return known[a] })
+	}
+	for table := range environTables()[r.lang] {
+		if rest, ok := strings.CutPrefix(name, table+"."); ok {
+			variable, _, _ := strings.Cut(rest, ".")
+			return known[variable]
+		}
+	}
+	if rest, ok := strings.CutPrefix(name, "sys.modules."); ok {
+		return runners()[""][strings.SplitN(rest, ".", 2)[0]] || slices.ContainsFunc(f.Args, func(a string) bool { return runners()[""][a] })
+	}
+	return false
+}
+
+// usesStack says whether a script reads a stack that it made itself.
+func (r read) usesStack(name string) bool {
+	if strings.HasPrefix(name, "new Error().stack") {
+		return true
+	}
+	for _, use := range []string{".stack.includes", ".stack.match", ".stack.indexOf", ".stack.search", ".stack.split().some", ".stack.split().find"} {
+		if strings.HasSuffix(name, use) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r read) judgeProcess(f syntax.Fact) (string, bool) {
+	all := strings.Join(f.Args, " ")
+	squeezed := strings.Join(strings.Fields(all), "")
+	for _, sign := range []string{"nohup", "setsid", "start_new_session=True", "detached:true", "git log", "git show", "git stash", "git checkout", "git commit", "git reset", "pkill", "killall"} {
+		if strings.Contains(all, sign) || strings.Contains(squeezed, sign) {
+			return Outliving, true
+		}
+	}
+	return Outliving, slices.Contains(f.Args, "git") && slices.ContainsFunc(f.Args, func(a string) bool {
+		return slices.Contains([]string{"log", "show", "stash", "checkout", "commit", "reset", "restore", "cat-file"}, a)
+	})
+}
+
+// judgeTouch refuses code that reads or writes the tree's own sources and tests by name.
+func (r read) judgeTouch(f syntax.Fact) (string, bool) {
+	for _, a := range f.Args {
+		lower := strings.ToLower(a)
+		if strings.Contains(a, "__file__") || strings.Contains(a, "__filename") {
+			return Outliving, slices.ContainsFunc(f.Args[1:], func(m string) bool { return m == "w" || m == "a" || m == "r+" })
+		}
+		if strings.ContainsAny(lower, " \n(") {
+			continue
+		}
+		for _, sign := range []string{"_test.go", ".test.", ".spec.", "/tests/", "__tests__", ".snap"} {
+			if strings.Contains(lower, sign) {
+				return Outliving, true
+			}
+		}
+		base := path.Base(lower)
+		if strings.HasPrefix(base, "test_") || strings.HasPrefix(lower, "tests/") || base == "conftest.py" || strings.HasPrefix(lower, ".git/") {
+			return Outliving, true
+		}
+	}
+	return "", false
+}
+
+func (r read) judgeLiteral(i int, f syntax.Fact) (string, bool) {
+	near := func(names ...string) bool {
+		for _, g := range r.facts[max(0, i-6):min(len(r.facts), i+7)] {
+			if g.Kind == syntax.Ref && g.Line == f.Line && slices.Contains(names, g.Text) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case f.Usage != syntax.Compared:
+		return "", false
+	case r.lang == "python" && runners()[""][f.Text] && near("sys.modules", "sys.modules.keys"):
+		return TestBranch, true
+	case r.lang == "python" && testVariables()[""][f.Text] && near("os.environ", "os.environ.keys"):
+		return TestBranch, true
+	case r.lang == "javascript" && testVariables()[""][f.Text] && near("process.env"):
+		return TestBranch, true
+	case r.lang == "javascript" && f.Text == "test" && near("process.env.NODE_ENV", "import.meta.env.MODE"):
+		return TestBranch, true
+	case r.lang == "python" && strings.Contains(f.Text, "pytest") && near("sys.argv.0", "sys.argv", "sys.argv[]"):
+		return TestBranch, true
+	}
+	return "", false
+}
+
+func (r read) judgeAssign(f syntax.Fact) (string, bool) {
+	first, rest, dotted := strings.Cut(f.Text, ".")
+	switch r.lang {
+	case "python":
+		switch {
+		case !dotted && !strings.HasSuffix(f.Text, "[]"):
+			return "", false
+		case strings.HasPrefix(f.Text, "os.environ"):
+			name := strings.TrimPrefix(f.Text, "os.environ.")
+			return Patched, testVariables()[""][name] || name == "PATH" || name == "PYTHONPATH"
+		case first == "builtins" || first == "__builtins__" || strings.HasPrefix(f.Text, "sys.modules") || slices.Contains([]string{"sys.exit", "sys.stdout", "sys.stderr", "sys.excepthook", "sys.meta_path", "sys.path_hooks"}, f.Text):
+			return Patched, true
+		case r.imported(first) && libraries()[first] && rest != "":
+			return Patched, true
+		case r.imported(first):
+			return Patched, false
+		}
+	case "javascript":
+		return judgeScriptAssign(f, first, rest, dotted)
+	case "go":
+		if slices.Contains([]string{"os.Args", "os.Stdout", "os.Stderr", "flag.CommandLine"}, f.Text) {
+			return Patched, true
+		}
+		if slices.Contains([]string{"time.Local", "http.DefaultTransport", "http.DefaultClient"}, f.Text) {
+			return Patched, false
+		}
+	}
+	return "", false
+}
+
+func judgeScriptAssign(f syntax.Fact, first, rest string, dotted bool) (string, bool) {
+	value := strings.TrimSpace(f.Args[0])
+	switch {
+	case f.Text == "process.exitCode":
+		n, err := strconv.Atoi(value)
+		return ProcessExit, err != nil || n == 0
+	case !dotted:
+		if slices.Contains([]string{"expect", "assert", "describe", "setTimeout"}, f.Text) && value != "" && !strings.Contains(value, "require") {
+			return Patched, false
+		}
+		return "", false
+	case first == "globalThis" || first == "global" || first == "window":
+		name, _, _ := strings.Cut(rest, ".")
+		return Patched, global(name)
+	case strings.HasPrefix(f.Text, "process.env."):
+		return Patched, testVariables()[""][strings.TrimPrefix(f.Text, "process.env.")] || strings.HasSuffix(f.Text, ".PATH") || strings.HasSuffix(f.Text, ".NODE_ENV")
+	case first == "module" && (rest == "exports" || strings.HasPrefix(rest, "exports.")):
+		return "", false
+	case global(first) || strings.HasPrefix(f.Text, "require.cache") || strings.HasPrefix(f.Text, "Module."):
+		return Patched, true
+	}
+	return "", false
+}
+
+// imported says whether the file imports a module.
+func (r read) imported(module string) bool {
+	module, _, _ = strings.Cut(module, ".")
+	return slices.ContainsFunc(r.facts, func(f syntax.Fact) bool {
+		return f.Kind == syntax.Import && (f.Text == module || strings.HasPrefix(f.Text, module+"."))
+	})
+}
+
+// judgeFunc finds equality that does not compare.
+func (r read) judgeFunc(i int, f syntax.Fact) (string, bool) {
+	container, name, method := strings.Cut(f.Text, ".")
+	if !method {
+		return "", false
+	}
+	switch r.lang + " " + name {
+	case "javascript [Symbol.toPrimitive]", "javascript asymmetricMatch", "javascript $$typeof":
+		return AlwaysEqual, true
+	case "javascript valueOf":
+		return AlwaysEqual, f.Body == syntax.Constant
+	case "python __instancecheck__", "python __subclasscheck__":
+		return AlwaysEqual, f.Body == syntax.Constant || f.Body == syntax.Empty
+	case "python __eq__", "python __ne__", "rust eq", "java equals", "go Equal", "go Is", "javascript equals", "rust ne":
+	default:
+		return "", false
+	}
+	if f.Body == syntax.Constant {
+		line := ""
+		for _, l := range r.lines[f.Line-1 : min(len(r.lines), f.Line+6)] {
+			line += l
+		}
+		if strings.Contains(line, "NotImplemented") || !strings.Contains(strings.ToLower(line), "true") && name != "__ne__" && name != "ne" {
+			return "", false
+		}
+		return AlwaysEqual, true
+	}
+	if len(f.Args) < 2 || r.lang == "javascript" || r.lang == "java" {
+		return "", false
+	}
+	self, other := false, false
+	for _, g := range r.facts {
+		if g.Func != f.Text || g.Kind != syntax.Ref {
+			continue
+		}
+		words := strings.FieldsFunc(g.Text+" "+strings.Join(g.Args, " "), func(c rune) bool { return strings.ContainsRune(".()[]&*, ", c) })
+		self = self || slices.Contains(words, f.Args[0]) || slices.Contains(words, container)
+		other = other || slices.Contains(words, f.Args[1])
+	}
+	if self && other {
+		return "", false
+	}
+	return AlwaysEqual, r.lang == "python" || r.lang == "go" && name == "Equal"
+}
+
+// broad says whether what is caught is nearly everything, the runner's own signals included.
+func broad(what string) bool {
+	for _, w := range strings.FieldsFunc(what, func(c rune) bool { return strings.ContainsRune(" ,()|\x00", c) }) {
+		if i := strings.LastIndexByte(w, '.'); i >= 0 {
+			w = w[i+1:]
+		}
+		if slices.Contains([]string{"Exception", "BaseException", "AssertionError", "Throwable", "Error", "RuntimeException", "SystemExit"}, w) {
+			return true
+		}
+	}
+	return strings.TrimSpace(what) == ""
+}
+
+func (r read) judgeCatch(f syntax.Fact) (string, bool) {
+	switch {
+	case strings.Contains(f.Text, "AssertionError") && f.Body != syntax.Rethrows:
+		return Swallowed, true
+	case f.Body == syntax.Empty:
+		return Swallowed, broad(f.Text)
+	case f.Body == syntax.Constant && r.lang != "javascript":
+		return Swallowed, r.lang == "python" && (strings.TrimSpace(f.Text) == "" || strings.Contains(f.Text, "BaseException"))
+	case f.Body == syntax.Constant:
+		return Swallowed, false
+	}
+	return "", false
+}
+
+func (r read) judgeComment(f syntax.Fact) (string, bool) {
+	text := strings.ToLower(strings.TrimSpace(strings.TrimLeft(f.Text, "/*#! \t")))
+	begins := func(signs ...string) bool {
+		return slices.ContainsFunc(signs, func(s string) bool { return strings.HasPrefix(text, s) })
+	}
+	switch {
+	case r.lang == "go" && strings.HasPrefix(f.Text, "//go:linkname"):
+		return Patched, true
+	case r.lang == "go" && (strings.HasPrefix(f.Text, "//go:build") || strings.HasPrefix(f.Text, "// +build")):
+		return Excluded, true
+	case r.lang == "go" && (strings.HasPrefix(f.Text, "//nolint") || begins("lint:ignore", "lint:file-ignore", "nolint", "#nosec", "exhaustive:ignore", "revive:disable")):
+		return Suppression, true
+	case r.lang == "python" && begins("pragma: no cover", "pragma: nocover"), r.lang == "javascript" && begins("istanbul ignore", "c8 ignore", "v8 ignore"):
+		return Suppression, false
+	case r.lang == "python" && (begins("noqa", "type: ignore", "pylint:", "pyright:", "mypy:", "fmt: off", "fmt: skip", "flake8:", "ruff:", "isort:", "nosec", "yapf: disable", "ty: ignore", "pyre-") ||
+		strings.Contains(strings.ToLower(f.Text), "# noqa") || strings.Contains(strings.ToLower(f.Text), "# type: ignore")):
+		return Suppression, true
+	case r.lang == "javascript" && begins("eslint-disable", "@ts-ignore", "@ts-expect-error", "@ts-nocheck", "biome-ignore", "prettier-ignore", "jshint ignore", "tslint:disable", "oxlint-disable", "@flow-ignore", "$flowfixme"):
+		return Suppression, true
+	case r.lang == "java" && (begins("nosonar", "checkstyle:off", "noinspection", "@formatter:off") || strings.HasSuffix(text, "nopmd")):
+		return Suppression, true
+	}
+	return "", false
+}
+
+func (r read) judgeMark(f syntax.Fact) (string, bool) {
+	name, _, _ := strings.Cut(f.Text, "(")
+	name = name[strings.LastIndexByte(name, '.')+1:]
+	on := strings.Join(f.Args, "")
+	switch r.lang {
+	case "rust":
+		switch {
+		case strings.HasPrefix(f.Text, "allow(") || strings.HasPrefix(f.Text, "expect(") || name == "ignore" || name == "should_panic" || strings.Contains(f.Text, "rustfmt::skip") || strings.HasPrefix(f.Text, "rustfmt.skip"):
+			return Suppression, true
+		case name == "cfg_attr" && (strings.Contains(f.Text, "allow(") || strings.Contains(f.Text, "ignore")):
+			return Suppression, true
+		case name == "cfg" && strings.Contains(f.Text, "not(test)"), name == "cfg" && f.Text == "cfg(test)" && on != "mod_item" && on != "use_declaration":
+			return TestBranch, true
+		case name == "cfg" && (on == "file" || strings.Contains(f.Text, "any()") || strings.Contains(strings.ToLower(f.Text), "false")):
+			return Excluded, true
+		}
+	case "java":
+		switch name {
+		case "SuppressWarnings", "Disabled", "Ignore", "SuppressFBWarnings", "DisabledIfEnvironmentVariable":
+			return Suppression, true
+		}
+	case "python":
+		switch name {
+		case "skip", "skipIf", "skipUnless", "xfail", "expectedFailure", "skipif":
+			return Suppression, true
+		case "no_type_check":
+			return Suppression, true
+		}
+	}
+	return "", false
+}
+
+func (r read) judgeImport(f syntax.Fact) (string, bool) {
+	if r.testFile() {
+		return "", false
+	}
+	if testModules().has(r.lang, f.Text) {
+		return TestBranch, false
+	}
+	if r.lang == "go" && (f.Text == "unsafe" || f.Text == "C") {
+		return Patched, false
+	}
+	return "", false
+}

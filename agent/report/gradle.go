@@ -56,8 +56,12 @@ func (r *gradle) event(line string) {
 		return
 	}
 	r.owner = parts[0]
+	id := parts[0] + "." + strings.Join(parts[1:], " > ")
+	if last := parts[len(parts)-1]; strings.Contains(last, "."+parts[0]+".") { // a parameterised test may be named in full
+		id = last
+	}
 	r.test = &Result{
-		ID: parts[0] + "." + strings.Join(parts[1:], " > "), Kind: Test,
+		ID: id, Kind: Test,
 		Status: map[string]Status{"FAILED": Fail, "PASSED": Pass, "SKIPPED": Skip}[word],
 	}
 }

@@ -121,8 +121,12 @@ type surefire struct {
 
 // mavenLine takes Maven's level off a line.
 func mavenLine(line string) (text, level string) {
+	at := strings.TrimLeft(line, "0123456789") // slf4j's simple logger may put milliseconds before
+	if at != line {
+		at = strings.TrimPrefix(at, " ")
+	}
 	for _, l := range []string{"[ERROR]", "[INFO]", "[WARNING]", "[FATAL]"} {
-		if rest, ok := strings.CutPrefix(line, l); ok {
+		if rest, ok := strings.CutPrefix(at, l); ok {
 			return strings.TrimPrefix(rest, " "), l
 		}
 	}
@@ -188,7 +192,7 @@ func (r *surefire) begin(line string) {
 		res.ID = class
 	}
 	r.owner = class
-	r.seen[path.Ext("."+class)+"."+method] = true
+	r.seen[strings.TrimPrefix(path.Ext("."+class), ".")+"."+method] = true
 	r.test = &res
 }
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
 	"io"
 	"slices"
@@ -42,8 +43,17 @@ const (
 // Read's own bounds. The error is r's alone: a log that says nothing of a failure is a Log without a step.
 func ReadLog(r io.Reader) (Log, error) {
 	l := newLogReader()
-	err := splitLines(transform.NewReader(r, unicode.BOMOverride(transform.Nop)), l.take)
+	err := splitLines(decoded(r), l.take)
 	return l.finish(), err
+}
+
+// decoded is text whose byte order mark says that it is UTF-16, as UTF-8; any other stays as it is.
+func decoded(r io.Reader) io.Reader {
+	b := bufio.NewReaderSize(r, 4096)
+	if head, _ := b.Peek(2); bytes.Equal(head, []byte("\xff\xfe")) || bytes.Equal(head, []byte("\xfe\xff")) {
+		return transform.NewReader(b, unicode.BOMOverride(transform.Nop))
+	}
+	return b
 }
 
 // splitLines hands over each line without its end. One longer than maxEvent is cut there.
@@ -227,15 +237,20 @@ func (l *logReader) closeStep(failed bool, exit int) {
 	}
 	l.failed = true
 	l.log.Step = l.step
+	l.s.settle()
 	l.log.Report, l.log.Tail = l.s.report(exit)
 	l.s = nil
 }
 
-// report ends what was read of a step.
-func (s *stream) report(exit int) (Report, string) {
+// settle ends what was read: readers tell the rest of what they found.
+func (s *stream) settle() {
 	s.closeText()
 	s.others.end()
 	s.others.end() // two streams are one here
+}
+
+// report is what a settled stream says.
+func (s *stream) report(exit int) (Report, string) {
 	tail := lastLines(s.tail, maxMessage)
 	if exit < 0 {
 		exit = 1
@@ -249,7 +264,10 @@ func (s *stream) report(exit int) (Report, string) {
 
 // finish is the log's whole meaning.
 func (l *logReader) finish() Log {
-	if l.state != outside && (l.asError || len(l.errors) > 0 && l.whole == "") {
+	if l.state != outside && l.s != nil {
+		l.s.settle()
+	}
+	if l.state != outside && (l.asError || len(l.errors) > 0 || l.log.Source == "travis" && l.s != nil && l.s.guessedExit() > 0) {
 		l.closeStep(true, -1)
 	}
 	if !l.failed {

@@ -9,11 +9,11 @@ import (
 // several of them apart by carriage returns and a terminal's "erase line", with the command or its end behind
 // (https://github.com/travis-ci/travis-build/blob/master/lib/travis/build/bash/travis_fold.bash).
 func (l *logReader) travis(line []byte) bool {
-	markers := bytes.HasPrefix(line, []byte("travis_")) || bytes.Contains(line, []byte("\x1b[0Ktravis_"))
+	markers := bytes.HasPrefix(line, []byte("travis_")) || bytes.Contains(line, []byte("\x1b[0Ktravis_")) || bytes.HasPrefix(line, []byte("\x1b[0K$ "))
 	if !markers && l.log.Source != "travis" {
 		return false
 	}
-	if markers && l.log.Source == "plain" {
+	if markers && l.log.Source == "plain" && bytes.Contains(line, []byte("travis_")) {
 		l.log.Source = "travis"
 		l.open(Step{Begin: l.n, Exit: -1})
 	}
@@ -30,6 +30,8 @@ func (l *logReader) travis(line []byte) bool {
 		case strings.HasPrefix(text, "travis_"):
 		case strings.HasPrefix(text, `The command "`):
 			own = l.travisEnd(text) || own
+		case strings.HasPrefix(text, `" exited with `): // of a command of several lines
+			own = l.travisEnd(`The command "` + text)
 		case strings.HasPrefix(text, "Done. Your build exited with "):
 			l.travisDone(atoi([]byte(text[len("Done. Your build exited with "):])))
 			own = true
@@ -67,13 +69,13 @@ func (l *logReader) travisEnd(text string) bool {
 		l.step.Command = command
 	}
 	l.closeStep(exit != 0, exit)
+	l.open(Step{Begin: l.n + 1, Exit: -1})
 	return true
 }
 
 // travisDone is the last word. A log that told of no failed command before it has the whole of its last step to blame.
 func (l *logReader) travisDone(exit int) {
 	if exit > 0 && !l.failed {
-		l.asError = true
 		l.closeStep(true, exit)
 	}
 }

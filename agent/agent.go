@@ -135,6 +135,9 @@ func (a *Agent) repair(ctx context.Context) (trace.Stop, error) {
 	if stop, over, err := a.baseRed(ctx); over || err != nil {
 		return stop, err
 	}
+	if stop, over, err := a.inMode(ctx); over || err != nil {
+		return stop, err
+	}
 	for i, tier := range a.Job.Tiers {
 		if i > 0 {
 			a.add(0, trace.TypeEscalate, trace.EscalateData{From: a.Job.Tiers[i-1], To: tier})

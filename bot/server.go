@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/redraft-dev/redraft/agent/plan"
+	"github.com/redraft-dev/redraft/agent/proof"
 	"github.com/redraft-dev/redraft/agent/redact"
 	"github.com/redraft-dev/redraft/agent/trace"
 	"github.com/redraft-dev/redraft/bot/queue"
@@ -74,6 +75,7 @@ type Repair struct {
 	Sandbox   trace.SandboxChoice
 	Setup     *trace.SetupChoice // the operator lets setup commands be run; its domain is filled in for each target
 	Sandboxes []string           // tiers whose proofs are admitted
+	Key       *proof.Key         // signs the evidence of what was admitted; nothing is signed if nil
 	Seed      int64
 	Command   string // the check, over what is found; none if empty
 	Dir       string // folder below the root that Command runs in; "." if empty

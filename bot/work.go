@@ -356,7 +356,7 @@ func (w *work) spec(ctx context.Context) (job.Job, error) {
 	}
 	return job.Job{
 		Mirror: w.mirror, Exe: w.Repair.Exe, Config: &w.policy, Named: w.job.Checks, Merge: w.job.Merge, Onto: w.job.Onto, Getenv: w.Repair.Getenv, Evidence: w.dir, State: w.Repair.State,
-		Sandboxes: w.Repair.Sandboxes, Cleaner: w.Clean, OnEvent: w.onEvent, End: w.ending(), Command: w.Repair.Command, Dir: w.Repair.Dir,
+		Sandboxes: w.Repair.Sandboxes, Key: w.Repair.Key, Cleaner: w.Clean, OnEvent: w.onEvent, End: w.ending(), Command: w.Repair.Command, Dir: w.Repair.Dir,
 		Spec: trace.Job{
 			ID: filepath.Base(w.dir), Key: w.job.Key, Repo: w.job.Repo.String(), Target: w.job.Target.String(), Trigger: w.job.Trigger,
 			Root: w.job.Root, Base: w.job.Base, Check: w.check(), Models: models, Tiers: w.Repair.Tiers, Sandbox: w.Repair.Sandbox, Setup: w.setup(), Seed: w.Repair.Seed,

@@ -39,14 +39,18 @@ type Job struct {
 	Links    map[string]string `json:"links,omitempty"`    // submodule path -> commit
 	Attempt  int               `json:"attempt,omitempty"`  // from 1; 0 is the first as well
 	RetryOf  string            `json:"retry_of,omitempty"` // id of the job that this one tries again
-	Mode     string            `json:"mode,omitempty"`     // repairs if empty; diagnose sees the red and reduces it; look sees it and ends
+	Mode     string            `json:"mode,omitempty"`     // repairs if empty; diagnose sees the red and reduces it; look sees it and ends; again proves claim.diff in the evidence once more
 }
 
 // Modes of a job besides repairing.
 const (
 	ModeDiagnose = "diagnose"
 	ModeLook     = "look"
+	ModeAgain    = "again"
 )
+
+// ClaimFile is the diff that a job of ModeAgain is about.
+const ClaimFile = "claim.diff"
 
 // Trees are the sealed copies that a job is given, absolute directories; only Root is always there.
 type Trees struct {

@@ -86,7 +86,7 @@ var (
 	idPattern     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 	commitPattern = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 	allTiers      = []string{"mechanic", "small", "big"}
-	allModes      = []string{"", ModeDiagnose, ModeLook}
+	allModes      = []string{"", ModeDiagnose, ModeLook, ModeAgain}
 )
 
 // check says everything that is wrong with a job at once.

@@ -16,8 +16,11 @@ import (
 	"strings"
 )
 
-// ManifestVersion is the version of manifest.json that this program writes.
-const ManifestVersion = 1
+// ManifestVersion is the version of manifest.json that this program writes. Version 1, which has no sum, is read as well.
+const ManifestVersion = 2
+
+// SignatureFile is the signature of manifest.json, if it has one.
+const SignatureFile = ManifestFile + ".sig"
 
 const maxManifest = 64 << 20
 
@@ -35,10 +38,11 @@ type Problem struct {
 	Text string `json:"text"`
 }
 
-// Manifest is manifest.json: every file of the evidence but itself and the cancel marker, sorted by path.
+// Manifest is manifest.json: every file of the evidence but itself and its signature, sorted by path.
 type Manifest struct {
 	SchemaVersion int            `json:"schema_version"`
 	Files         []ManifestFact `json:"files"`
+	Sum           string         `json:"sum,omitempty"` // sha256 of this file as it would be without a sum
 }
 
 // ManifestFact is one file as it was.
@@ -48,8 +52,16 @@ type ManifestFact struct {
 	SHA256 string `json:"sha256"`
 }
 
-// unlisted says which files no manifest lists: itself, and the marker that anyone may leave at any time.
-func unlisted(name string) bool { return name == ManifestFile || name == CancelFile }
+// unlisted says which files no manifest lists: itself, and what is made of it.
+func unlisted(name string) bool { return name == ManifestFile || name == SignatureFile }
+
+// sum is what Sum is to be.
+func (m Manifest) sum() (string, error) {
+	m.Sum = ""
+	b, err := m.bytes()
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:]), err
+}
 
 func (m Manifest) bytes() ([]byte, error) {
 	b, err := json.MarshalIndent(m, "", "  ")
@@ -71,8 +83,14 @@ func writeManifest(dir string) error {
 		return fmt.Errorf("%s: %w", ManifestFile, err)
 	}
 	sortFacts(m.Files)
+	if m.Sum, err = m.sum(); err != nil {
+		return fmt.Errorf("%s: %w", ManifestFile, err)
+	}
 	b, err := m.bytes()
 	if err != nil {
+		return fmt.Errorf("%s: %w", ManifestFile, err)
+	}
+	if err := remove(dir, SignatureFile); err != nil { // it was of another list
 		return fmt.Errorf("%s: %w", ManifestFile, err)
 	}
 	return writeFile(dir, ManifestFile, b)
@@ -116,6 +134,7 @@ func VerifyManifest(dir fs.FS) ([]Problem, error) {
 		}
 		delete(there, want.Path)
 	}
+	delete(there, CancelFile) // anyone may leave that marker at any time; one that was there is listed
 	for name := range there {
 		problems = append(problems, Problem{EvidenceExtra, name, "the manifest does not name it"})
 	}
@@ -145,11 +164,14 @@ func readManifest(dir fs.FS) (Manifest, *Problem, error) {
 	if len(b) > maxManifest || json.Unmarshal(b, &m) != nil {
 		return tampered("it is no manifest")
 	}
-	if m.SchemaVersion != ManifestVersion {
+	if m.SchemaVersion < 1 || m.SchemaVersion > ManifestVersion {
 		return tampered(fmt.Sprintf("its version is %d, this program reads %d", m.SchemaVersion, ManifestVersion))
 	}
 	if again, err := m.bytes(); err != nil || !bytes.Equal(b, again) {
 		return tampered("it is not written as a manifest is")
+	}
+	if sum, err := m.sum(); err != nil || m.SchemaVersion > 1 && m.Sum != sum || m.SchemaVersion == 1 && m.Sum != "" {
+		return tampered("its own bytes are not what they were")
 	}
 	if !wellFormed(m.Files) {
 		return tampered("it names a file twice, out of order, or outside the evidence")

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,7 +49,13 @@ func TestVerifyManifest(t *testing.T) {
 		do   func(dir string) error
 		want []string
 	}{
-		"nothing":        {func(string) error { return nil }, nil},
+		"nothing": {func(string) error { return nil }, nil},
+		"cancel marker changed": {func(d string) error { // one that was there when the evidence was closed
+			if err := errors.Join(RequestCancel(d, "early"), Render(d)); err != nil {
+				return err
+			}
+			return os.WriteFile(at(d, CancelFile), []byte("{}"), 0o600)
+		}, []string{"evidence_tampered cancel"}},
 		"cancel marker":  {func(d string) error { return RequestCancel(d, "late") }, nil},
 		"file gone":      {func(d string) error { return os.Remove(at(d, "reports/see-1/stdout")) }, []string{"evidence_missing reports/see-1/stdout"}},
 		"file longer":    {func(d string) error { return os.WriteFile(at(d, "reports/see-1/stderr"), []byte("x"), 0o600) }, []string{"evidence_tampered reports/see-1/stderr"}},
@@ -109,7 +116,7 @@ func TestEverySingleByteCounts(t *testing.T) {
 			if err != nil || len(found) == 0 {
 				t.Fatalf("byte %d of %s: %v, %v", i, name, found, err)
 			}
-			if !strings.HasPrefix(found[0].Code, "evidence_") || found[0].Text == "" {
+			if !strings.HasPrefix(found[0].Code, "evidence_") || found[0].Text == "" || len(found) != 1 || found[0].Path != name {
 				t.Fatalf("byte %d of %s: %+v", i, name, found[0])
 			}
 			f.Data[i] ^= 1
@@ -126,7 +133,9 @@ func TestManifestThatPointsElsewhere(t *testing.T) {
 		"itself":   {{Path: ManifestFile}},
 		"no list":  nil,
 	} {
-		b, err := Manifest{ManifestVersion, files}.bytes()
+		m := Manifest{SchemaVersion: ManifestVersion, Files: files}
+		m.Sum, _ = m.sum()
+		b, err := m.bytes()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,6 +48,8 @@ type Job struct {
 	End       End      // nothing is left anywhere if nil
 	Cleaner   *redact.Cleaner
 	OnEvent   func(trace.Event) // sees every line of the trace as it is written, if not nil
+	Key       *proof.Key        // signs the evidence of what was admitted; nothing is signed if nil
+	Claim     []byte            // diff that a job of trace.ModeAgain is about
 	Merge     string            // commit that is seen when the root is green: what the root becomes in its base; made of Onto if empty
 	Onto      string            // tip of the branch that a pull request goes to: seen when the root is red; none if empty
 }
@@ -67,6 +69,11 @@ func (j Job) Do(ctx context.Context) (Outcome, error) {
 	out := Outcome{Evidence: j.Evidence}
 	if err := os.MkdirAll(j.Evidence, 0o700); err != nil {
 		return out, fmt.Errorf("make the evidence folder: %w", err)
+	}
+	if j.Spec.Mode == trace.ModeAgain {
+		if err := os.WriteFile(filepath.Join(j.Evidence, trace.ClaimFile), j.Claim, 0o600); err != nil {
+			return out, fmt.Errorf("write the claim: %w", err)
+		}
 	}
 	rec, err := j.open()
 	if err != nil {
@@ -102,10 +109,7 @@ func (j Job) Do(ctx context.Context) (Outcome, error) {
 			return out, err
 		}
 	}
-	if err := rec.Close(); err != nil {
-		return out, err
-	}
-	return out, trace.Render(j.Evidence)
+	return out, j.seal(rec, out)
 }
 
 // Resume ends a job whose evidence is all there, because this side died after the proof: it is admitted again, by this
@@ -135,10 +139,7 @@ func (j Job) Resume(ctx context.Context) (Outcome, error) {
 	if out, err = j.admit(ctx, rec, spec, out.Plan, out); err != nil {
 		return out, err
 	}
-	if err := rec.Close(); err != nil {
-		return out, err
-	}
-	return out, trace.Render(j.Evidence)
+	return out, j.seal(rec, out)
 }
 
 // open opens the trace of this side of the process border.

@@ -81,6 +81,9 @@ func (a *app) actionBot(tool *action.Action, in action.Inputs, at action.Place) 
 	}
 	c := a.config
 	o := serverOptions{state: state, bases: state, log: log, tiers: []string{"mechanic", "small", "big"}, seed: 1, sandbox: trace.SandboxChoice{Tier: c.Sandbox.Tier, Allow: c.Sandbox.Allow}, setup: c.Setup.choice(""), models: c.tiers()}
+	if o.key, err = c.Sign.key(); err != nil {
+		return nil, err
+	}
 	o.hub = github.Options{API: orElse(c.GitHub.API, at.API), Git: orElse(c.GitHub.Git, at.Git), CA: c.GitHub.CAFile, Token: in.Token, Prefix: in.Prefix, Log: log,
 		Nameless: a.getenv("REDRAFT_OWN_TOKEN") == "false"}
 	if !at.OwnStep(in.Mode) {

@@ -13,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/redraft-dev/redraft/agent/plan"
+	"github.com/redraft-dev/redraft/agent/proof"
 	"github.com/redraft-dev/redraft/agent/registry"
 	"github.com/redraft-dev/redraft/agent/trace"
 )
@@ -22,6 +23,7 @@ type config struct {
 	Models  map[string]modelConfig `yaml:"models"` // by tier: small, big; others are there to be named by a repository or a workflow
 	Sandbox sandboxConfig          `yaml:"sandbox"`
 	Setup   setupConfig            `yaml:"setup"`
+	Sign    signConfig             `yaml:"sign"`
 	Limits  limitsConfig           `yaml:"limits"`
 	Keep    keepConfig             `yaml:"keep"`
 	GitHub  githubConfig           `yaml:"github"`
@@ -38,6 +40,23 @@ type modelConfig struct {
 type sandboxConfig struct {
 	Tier  string   `yaml:"tier"`  // strongest that works if empty
 	Allow []string `yaml:"allow"` // weaker tiers allowed by name
+}
+
+// signConfig says what signs the evidence of what was proved.
+type signConfig struct {
+	KeyFile string `yaml:"key-file"` // private SSH key without a passphrase; nothing is signed if empty
+}
+
+// key is the operator's signing key, nil without one.
+func (s signConfig) key() (*proof.Key, error) {
+	if s.KeyFile == "" {
+		return nil, nil
+	}
+	k, err := proof.LoadKey(s.KeyFile)
+	if err != nil {
+		return nil, usage("sign.key-file: %w", err)
+	}
+	return k, nil
 }
 
 // setupConfig lets the setup commands of repositories be run, and says where they may fetch from.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/redraft-dev/redraft/agent/model"
 	"github.com/redraft-dev/redraft/agent/plan"
+	"github.com/redraft-dev/redraft/agent/proof"
 	"github.com/redraft-dev/redraft/agent/sandbox"
 	"github.com/redraft-dev/redraft/agent/trace"
 	"github.com/redraft-dev/redraft/bot/job"
@@ -127,6 +128,7 @@ type setting struct {
 	found    []model.Found
 	command  string
 	file     plan.File // of HEAD; zero when there is none
+	key      *proof.Key
 }
 
 // begin opens the repository, the state folder and the models. It writes nothing into the repository.
@@ -150,6 +152,9 @@ func (a *app) begin(ctx context.Context, dir string, f fixFlags) (*setting, erro
 		return nil, ourSide(err)
 	}
 	if s.state, err = a.stateDir(); err != nil {
+		return nil, err
+	}
+	if s.key, err = a.config.Sign.key(); err != nil {
 		return nil, err
 	}
 	if s.store, err = worktree.Open(git, s.state); err != nil {
@@ -295,7 +300,7 @@ func (s *setting) job(a *app, f fixFlags, trigger string, onEvent func(trace.Eve
 	}
 	j := job.Job{
 		Mirror: s.mirror, Exe: []string{exe}, Command: s.command, Dir: s.repo.Prefix, Timeout: f.timeout, Getenv: a.getenv, Outside: []string{s.repo.Dir}, Evidence: s.evidence, State: s.state,
-		Sandboxes: []string{string(sandbox.Bubblewrap), string(sandbox.Landlock), string(sandbox.Seatbelt)}, Cleaner: a.clean, OnEvent: onEvent,
+		Sandboxes: []string{string(sandbox.Bubblewrap), string(sandbox.Landlock), string(sandbox.Seatbelt)}, Cleaner: a.clean, OnEvent: onEvent, Key: s.key,
 		End: job.Branch{Mirror: s.mirror, Repo: s.repo.Dir, Clean: a.clean},
 		Spec: trace.Job{
 			ID: s.id, Key: s.repo.Dir + "#" + s.command, Repo: filepath.Base(s.repo.Dir), Target: "working copy", Trigger: trigger,

@@ -19,6 +19,7 @@ import (
 
 	"github.com/redraft-dev/redraft/agent/model"
 	"github.com/redraft-dev/redraft/agent/plan"
+	"github.com/redraft-dev/redraft/agent/proof"
 	"github.com/redraft-dev/redraft/agent/redact"
 	"github.com/redraft-dev/redraft/agent/sandbox"
 	"github.com/redraft-dev/redraft/agent/trace"
@@ -99,6 +100,7 @@ type serverOptions struct {
 	limits  plan.Limits
 	sandbox trace.SandboxChoice
 	setup   *trace.SetupChoice
+	key     *proof.Key // signs evidence; nil if nothing does
 	seed    int64
 	bots    bool
 	clean   *redact.Cleaner
@@ -116,6 +118,9 @@ func (a *app) serverOptions(log *slog.Logger) (serverOptions, error) {
 		return o, err
 	}
 	o.bases = o.state
+	if o.key, err = c.Sign.key(); err != nil {
+		return o, err
+	}
 	if c.GitHub.AppID == 0 {
 		return o, usage("github.app-id is missing in the configuration: the number on the App's settings page")
 	}
@@ -280,7 +285,7 @@ func (a *app) repairOptions(o serverOptions) bot.Repair {
 		exe = os.Args[0]
 	}
 	return bot.Repair{
-		Exe: []string{exe}, Getenv: a.getenv, State: o.bases, Models: o.models, Detect: detect, Named: a.named, Tiers: o.tiers, Sandbox: o.sandbox, Setup: o.setup, Seed: o.seed,
+		Exe: []string{exe}, Getenv: a.getenv, State: o.bases, Models: o.models, Detect: detect, Named: a.named, Tiers: o.tiers, Sandbox: o.sandbox, Setup: o.setup, Key: o.key, Seed: o.seed,
 		Sandboxes: append([]string{string(sandbox.Bubblewrap), string(sandbox.Landlock), string(sandbox.Seatbelt)}, o.sandbox.Allow...),
 	}
 }

@@ -30,7 +30,7 @@ func canaries(root Baseline, receipt Receipt, runs []Recorded) Rung {
 		}
 	}
 	if len(patched) == 0 {
-		return Rung{"D3", NotEvaluated, "no canary test was run"}
+		return Rung{"D3", NotEvaluated, ""}
 	}
 	for _, r := range patched {
 		bad := silent(r)

@@ -368,16 +368,22 @@ func recomputeRed(receipt Receipt, see []Recorded) (Baseline, error) {
 	return root, nil
 }
 
-// Merge is rungs as they were written with those that were found in their place, in the order in which people read them. It keeps the
-// written words where neither says that the rung was evaluated: only the side that ran things knows why.
+// Merge is rungs as they were written with those that were found in their place, in the order in which people read them. It
+// keeps the written words for a rung for which nothing was run: only the side that runs things knows why.
 func Merge(written, recomputed []Rung) []Rung {
 	out := slices.Clone(written)
 	for _, r := range recomputed {
-		i := slices.IndexFunc(out, func(w Rung) bool { return w.ID == r.ID })
-		switch {
-		case i < 0:
+		same := func(w Rung) bool { return w.ID == r.ID }
+		i := slices.IndexFunc(out, same)
+		if r.Text == "" && i >= 0 && out[i].Status == r.Status {
+			continue
+		}
+		if j := slices.IndexFunc(Unbuilt(), same); r.Text == "" && j >= 0 {
+			r = Unbuilt()[j]
+		}
+		if i < 0 {
 			out = append(out, r)
-		case r.Status != NotEvaluated || out[i].Status != NotEvaluated:
+		} else {
 			out[i] = r
 		}
 	}

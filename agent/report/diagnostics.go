@@ -94,7 +94,7 @@ func (c *collector) remark(m remark) {
 	}
 	r := Result{
 		ID: m.tool + ":" + m.rule + ":" + where, Kind: m.kind, Status: Fail, Class: kindClasses[m.kind],
-		File: m.file, Line: m.line, Message: m.message, Got: m.got, Want: m.want,
+		File: m.file, Line: max(m.line, 0), Message: m.message, Got: m.got, Want: m.want,
 	}
 	switch {
 	case m.harmless, m.mild && !strict[m.tool]:

@@ -25,14 +25,17 @@ const (
 	TestBranch    = "test-environment"  // asks whether it is being tested
 	Introspection = "stack-inspection"  // looks at who called it
 	AlwaysEqual   = "equality-override" // is equal to anything
-	Suppression   = "suppression"       // silences a checker, or skips a test
-	Asserted      = "asserted-values"   // has the expected values in it
-	Emptied       = "emptied-function"  // a function that did something does nothing
-	Swallowed     = "swallowed-error"   // what went wrong is not told
-	Patched       = "runner-or-library-patched"
-	Outliving     = "side-effect" // processes, hooks and files that outlive the run
-	Excluded      = "excluded-from-build"
-	Shadowing     = "shadows-a-library"
+	Skipping      = "skips-a-test"      // says that a test need not run
+	// Suppression silences a checker: fatal on code that was there before. On new code it is told; who claims that a
+	// checker is content now refuses it as well.
+	Suppression = "suppression"
+	Asserted    = "asserted-values"  // has the expected values in it
+	Emptied     = "emptied-function" // a function that did something does nothing
+	Swallowed   = "swallowed-error"  // what went wrong is not told
+	Patched     = "runner-or-library-patched"
+	Outliving   = "side-effect" // processes, hooks and files that outlive the run
+	Excluded    = "excluded-from-build"
+	Shadowing   = "shadows-a-library"
 )
 
 // Lint gives the smells of a change, by file and line. Only what the change adds counts: what the root has already,
@@ -48,7 +51,10 @@ func Lint(root fs.FS, change Change, asserted []string) []Smell {
 		for _, n := range was.notes() {
 			before[n.key]++
 		}
-		after = append(after, now.notes()...)
+		for _, n := range now.notes() {
+			n.Fatal = n.Fatal && (n.Rule != Suppression || was.has(n.code))
+			after = append(after, n)
+		}
 		after = append(after, placed(root, change, f)...)
 		after = append(after, emptied(was, now)...)
 	}
@@ -83,7 +89,8 @@ func Unlinted(change Change) []string {
 // noted is a smell with what it is known again by, wherever it stands.
 type noted struct {
 	Smell
-	key string
+	key  string
+	code string // of a comment or an attribute: the line that it is about, without it
 }
 
 // read is a text with its facts.
@@ -131,7 +138,29 @@ func (r read) note(rule string, f syntax.Fact, fatal bool) noted {
 		weight = "fatal"
 	}
 	key := strings.Join(append([]string{rule, weight, f.Text}, f.Args...), "\x00")
-	return noted{Smell{rule, r.name, f.Line, text, fatal}, key}
+	return noted{Smell{rule, r.name, f.Line, text, fatal}, key, r.about(f)}
+}
+
+// about is the code on a comment's own line, or else on the one below.
+func (r read) about(f syntax.Fact) string {
+	if f.Kind != syntax.Comment && f.Kind != syntax.Mark || f.Line < 1 {
+		return ""
+	}
+	sign, _, _ := strings.Cut(f.Text, "\n")
+	for i, l := range r.lines[min(len(r.lines), f.Line-1):] {
+		if i == 0 && f.Kind == syntax.Comment {
+			l, _, _ = strings.Cut(l, strings.TrimRight(sign, "\r"))
+		}
+		if l = strings.TrimSpace(l); l != "" && (i > 0 || f.Kind == syntax.Comment) {
+			return l
+		}
+	}
+	return ""
+}
+
+// has says whether a line stands in the text, comments behind it aside. The end of the text stands in every one.
+func (r read) has(line string) bool {
+	return line == "" || slices.ContainsFunc(r.lines, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), line) })
 }
 
 // judge holds one fact against the rules of its kind.

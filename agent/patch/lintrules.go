@@ -14,8 +14,8 @@ func (r read) judgeRef(i int, f syntax.Fact) (string, bool) {
 	for _, rule := range []struct {
 		names named
 		rule  string
-	}{{kills(), ProcessExit}, {stacks(), Introspection}, {skips(), Suppression}, {hooks(), Patched}, {outliving(), Outliving}} {
-		if rule.names.has(r.lang, name) && (rule.rule != Suppression || !r.testFile() || f.Called) {
+	}{{kills(), ProcessExit}, {stacks(), Introspection}, {skips(), Skipping}, {hooks(), Patched}, {outliving(), Outliving}} {
+		if rule.names.has(r.lang, name) && (rule.rule != Skipping || !r.testFile() || f.Called) {
 			return rule.rule, true
 		}
 	}
@@ -381,7 +381,9 @@ func (r read) judgeMark(f syntax.Fact) (string, bool) {
 	switch r.lang {
 	case "rust":
 		switch {
-		case strings.HasPrefix(f.Text, "allow(") || strings.HasPrefix(f.Text, "expect(") || name == "ignore" || name == "should_panic" || strings.Contains(f.Text, "rustfmt::skip") || strings.HasPrefix(f.Text, "rustfmt.skip"):
+		case name == "ignore" || name == "should_panic":
+			return Skipping, true
+		case strings.HasPrefix(f.Text, "allow(") || strings.HasPrefix(f.Text, "expect(") || strings.Contains(f.Text, "rustfmt::skip") || strings.HasPrefix(f.Text, "rustfmt.skip"):
 			return Suppression, true
 		case name == "cfg_attr" && (strings.Contains(f.Text, "allow(") || strings.Contains(f.Text, "ignore")):
 			return Suppression, true
@@ -392,13 +394,15 @@ func (r read) judgeMark(f syntax.Fact) (string, bool) {
 		}
 	case "java":
 		switch name {
-		case "SuppressWarnings", "Disabled", "Ignore", "SuppressFBWarnings", "DisabledIfEnvironmentVariable":
+		case "Disabled", "Ignore", "DisabledIfEnvironmentVariable":
+			return Skipping, true
+		case "SuppressWarnings", "SuppressFBWarnings":
 			return Suppression, true
 		}
 	case "python":
 		switch name {
 		case "skip", "skipIf", "skipUnless", "xfail", "expectedFailure", "skipif":
-			return Suppression, true
+			return Skipping, true
 		case "no_type_check":
 			return Suppression, true
 		}

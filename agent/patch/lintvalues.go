@@ -31,7 +31,7 @@ func placed(root fs.FS, change Change, f FileChange) []noted {
 	if why == "" {
 		return nil
 	}
-	return []noted{{Smell{Rule: why, File: f.Path, Fatal: true}, why + "\x00" + f.Path}}
+	return []noted{{Smell: Smell{Rule: why, File: f.Path, Fatal: true}, key: why + "\x00" + f.Path}}
 }
 
 func under(name, folder string) bool {

@@ -134,3 +134,14 @@ func BenchmarkParse(b *testing.B) {
 		})
 	}
 }
+
+// TestBudget holds that a text that makes the lexer read the rest of it again and again ends, and ends as an error.
+func TestBudget(t *testing.T) {
+	_, err := grow(javascriptID, bytes.Repeat([]byte("/* "), 30_000))
+	if err == nil || err.Error() != "the parser gave up on it" {
+		t.Errorf("got %v", err)
+	}
+	if _, err := grow(javascriptID, bytes.Repeat([]byte("f(/* x */ 1);\n"), 3_000)); err != nil {
+		t.Errorf("after it: %v", err)
+	}
+}

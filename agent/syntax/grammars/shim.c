@@ -120,7 +120,7 @@ EXPORT("parse") uint32_t parse(uint32_t lang, const char *text, uint32_t size) {
     lexer->data.advance = counted;
     ts_parser_set_timeout_micros(parser, (uint64_t)1 << 50); // or it would not ask
   }
-  characters = (uint64_t)size * 256 + (1 << 24);
+  characters = (uint64_t)size * 64 + (1 << 22);
   rounds = (uint64_t)size + (1 << 16);
   count = 0;
   if (!ts_parser_set_language(parser, language(lang))) __builtin_trap();

@@ -328,7 +328,11 @@ func (w *work) fetch(ctx context.Context) error {
 	}
 	defer done()
 	name := fmt.Sprintf("%s/%d", w.Host, w.job.Repo.ID)
-	if w.mirror, err = w.Store.FetchFrom(ctx, name, remote, w.job.Root); err != nil {
+	commits := []string{w.job.Root}
+	if w.job.Policy != "" && w.job.Policy != w.job.Root {
+		commits = append(commits, w.job.Policy) // what judges the root is compared with what is there
+	}
+	if w.mirror, err = w.Store.FetchFrom(ctx, name, remote, commits...); err != nil {
 		return err
 	}
 	for _, sha := range []*string{&w.job.Merge, &w.job.Onto} {
@@ -355,7 +359,7 @@ func (w *work) spec(ctx context.Context) (job.Job, error) {
 		return job.Job{}, err
 	}
 	return job.Job{
-		Mirror: w.mirror, Exe: w.Repair.Exe, Config: &w.policy, Named: w.job.Checks, Merge: w.job.Merge, Onto: w.job.Onto, Getenv: w.Repair.Getenv, Evidence: w.dir, State: w.Repair.State,
+		Mirror: w.mirror, Exe: w.Repair.Exe, Config: &w.policy, Named: w.job.Checks, Merge: w.job.Merge, Onto: w.job.Onto, Reviewed: w.job.Policy, Getenv: w.Repair.Getenv, Evidence: w.dir, State: w.Repair.State,
 		Sandboxes: w.Repair.Sandboxes, Key: w.Repair.Key, Cleaner: w.Clean, OnEvent: w.onEvent, End: w.ending(), Command: w.Repair.Command, Dir: w.Repair.Dir,
 		Spec: trace.Job{
 			ID: filepath.Base(w.dir), Key: w.job.Key, Repo: w.job.Repo.String(), Target: w.job.Target.String(), Trigger: w.job.Trigger,

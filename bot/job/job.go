@@ -51,6 +51,7 @@ type Job struct {
 	Key       *proof.Key        // signs the evidence of what was admitted; nothing is signed if nil
 	Claim     []byte            // diff that a job of trace.ModeAgain is about
 	Merge     string            // commit that is seen when the root is green: what the root becomes in its base; made of Onto if empty
+	Reviewed  string            // commit of the default branch, whose checks the root's have to be; not compared if empty
 	Onto      string            // tip of the branch that a pull request goes to: seen when the root is red; none if empty
 }
 
@@ -158,7 +159,10 @@ func (j Job) clean(s string) string {
 func (j Job) unready(out Outcome, rec *trace.Recorder, err error) (Outcome, error) {
 	var none *plan.NoCheck
 	var wrong *plan.FileError
+	var changed *plan.Changed
 	switch {
+	case errors.As(err, &changed):
+		out.Stop = trace.Stop{Reason: trace.PlanChanged, Text: "What judges this commit is " + changed.Error() + "."}
 	case errors.As(err, &none):
 		out.Stop = trace.Stop{Reason: trace.NeedsConfiguration, Text: none.Error(), Next: "Name the check: --check 'COMMAND', or checks in .github/redraft.yml."}
 	case errors.As(err, &wrong) && j.Config != nil:
@@ -195,6 +199,9 @@ func (j Job) prepare(ctx context.Context, rec *trace.Recorder, cut trees) (trace
 			return spec, set, err
 		}
 		spec.Check = c.ID
+	}
+	if err := j.reviewed(root, set); err != nil {
+		return spec, set, err
 	}
 	needs, err := plan.Toolchain(ctx, set, j.Getenv, j.Outside...)
 	if err != nil {

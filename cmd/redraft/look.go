@@ -5,66 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/redraft-dev/redraft/agent/patch"
-	"github.com/redraft-dev/redraft/agent/plan"
 	"github.com/redraft-dev/redraft/agent/trace"
 )
-
-// planCmd prints which commands are this repository's check.
-func (a *app) planCmd() *cobra.Command {
-	return &cobra.Command{
-		Use:   "plan",
-		Short: "print this repository's checks: command, where it was found, fingerprint",
-		Long:  "plan prints the checks of HEAD with their provenance and the fingerprint that a proof pins. It runs nothing.\nExit: 0 found, 1 none found, 2 not a repository.",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			dir, err := os.Getwd()
-			if err != nil {
-				return ourSide(err)
-			}
-			s, err := a.begin(cmd.Context(), dir, fixFlags{tiers: "mechanic"})
-			if err != nil {
-				return err
-			}
-			root, err := s.mirror.TreeFS(s.repo.Head)
-			if err != nil {
-				return ourSide(err)
-			}
-			set, err := plan.Find(root)
-			var none *plan.NoCheck
-			if errors.As(err, &none) {
-				return &coded{exitStopped, err}
-			}
-			if err != nil {
-				return usage("%w", err)
-			}
-			a.showPlan(set)
-			return nil
-		},
-	}
-}
-
-func (a *app) showPlan(set plan.Set) {
-	if a.json {
-		a.printJSON(set)
-		return
-	}
-	for _, c := range set.Checks {
-		fmt.Fprint(a.out, a.clean.Terminal(fmt.Sprintf("%s\n  command    %s\n  folder     %s\n  found in   %s (%s)\n", c.ID, c.Run, orElse(c.Dir, "."), c.Source, c.Provenance)))
-		if len(c.Scripts) > 0 {
-			fmt.Fprint(a.out, a.clean.Terminal(fmt.Sprintf("  runs       %s (protected)\n", strings.Join(c.Scripts, ", "))))
-		}
-		if c.Git {
-			fmt.Fprintf(a.out, "  git        it finds a throw-away repository: one commit of its own files\n")
-		}
-		fmt.Fprintf(a.out, "  contract   in a jail: reads the toolchain, writes a copy of HEAD, no route off the machine\n")
-	}
-	fmt.Fprintf(a.out, "fingerprint  %s\n", set.Fingerprint)
-}
 
 // replayCmd prints a job from its trace alone.
 func (a *app) replayCmd() *cobra.Command {

@@ -28,7 +28,7 @@ func (o *Oracle) canaryRuns(ctx context.Context, seen Sight, change patch.Change
 	if err != nil {
 		return nil, "", err
 	}
-	if proof.CanariesSeen(proof.Recorded{RunRecord: run.RunRecord, Report: run.Report}) {
+	if proof.CanariesSeen(seen.Baseline, proof.Recorded{RunRecord: run.RunRecord, Report: run.Report}) {
 		return []Run{run}, "", nil
 	}
 	control, _ := o.canary(seen, o.Root)

@@ -33,7 +33,7 @@ func canaries(root Baseline, receipt Receipt, runs []Recorded) Rung {
 		return Rung{"D3", NotEvaluated, ""}
 	}
 	for _, r := range patched {
-		bad := silent(r)
+		bad := silent(root, r)
 		if bad == "" {
 			bad = besides(root, r)
 		}
@@ -50,7 +50,7 @@ func canaries(root Baseline, receipt Receipt, runs []Recorded) Rung {
 }
 
 // silent says which canary was not seen as it had to be, or "".
-func silent(r Recorded) string {
+func silent(root Baseline, r Recorded) string {
 	if c := r.Report.Color(); c != report.Red {
 		return fmt.Sprintf("with a test of ours that fails the check is %s, exit status %d", c, r.Exit)
 	}
@@ -63,7 +63,7 @@ func silent(r Recorded) string {
 		}
 	}
 	for _, name := range r.Canary.Pass {
-		if !saw(r.Report, name, report.Pass) {
+		if !root.unnamed(r.Report) && !saw(r.Report, name, report.Pass) {
 			return "the test of ours that passes, " + name + ", was not seen passing"
 		}
 	}
@@ -93,7 +93,7 @@ func besides(root Baseline, r Recorded) string {
 // deaf says whether the root's own runner does not show the canaries either, though it did run the claim's tests.
 func deaf(root Baseline, receipt Receipt, control []Recorded) bool {
 	for _, r := range control {
-		if silent(r) == "" {
+		if silent(root, r) == "" {
 			continue
 		}
 		got := r.Report.Statuses()
@@ -107,6 +107,6 @@ func deaf(root Baseline, receipt Receipt, control []Recorded) bool {
 }
 
 // CanariesSeen says whether a run over a patched tree shows its canaries as it has to.
-func CanariesSeen(r Recorded) bool {
-	return r.Canary != nil && silent(r) == "" && besides(Baseline{}, r) == ""
+func CanariesSeen(root Baseline, r Recorded) bool {
+	return r.Canary != nil && silent(root, r) == "" && besides(root, r) == ""
 }

@@ -15,7 +15,7 @@ const (
 )
 
 // invariants is D5: no fewer tests than on the root, and about as long.
-func invariants(receipt Receipt, see, confirm []Recorded) Rung {
+func invariants(base Baseline, receipt Receipt, see, confirm []Recorded) Rung {
 	var root, patched []Recorded
 	for _, r := range see {
 		if (r.Mode == Instrumented) == receipt.Trusted && r.Report.Format != "exit" {
@@ -30,6 +30,11 @@ func invariants(receipt Receipt, see, confirm []Recorded) Rung {
 	was, longest, shortest, cut := measure(root)
 	if was == 0 || len(patched) == 0 {
 		return Rung{"D5", NotEvaluated, "no tests to count"}
+	}
+	for _, r := range patched {
+		if base.unnamed(r.Report) {
+			return Rung{"D5", NotEvaluated, "this runner does not name the tests that pass, so that they cannot be counted"}
+		}
 	}
 	now, slowest, fastest, _ := measure(patched)
 	switch {

@@ -275,7 +275,7 @@ func Recompute(receipt Receipt, runs []Recorded) ([]Rung, error) {
 	confirm := by["confirm"]
 	rungs := []Rung{
 		exitStatus(confirm, receipt.K, receipt.Trusted), resultsHeld(root, receipt, confirm), canaries(root, receipt, by["canary"]),
-		invariants(receipt, by["see"], confirm), repeats(confirm), mutations(receipt, by["mutated"]),
+		invariants(root, receipt, by["see"], confirm), repeats(confirm), mutations(receipt, by["mutated"]),
 		redAgain(receipt.RootTree, receipt.Findings, by["revert"], root.Read), others(receipt, by["other"]),
 	}
 	for _, r := range rungs {

@@ -93,7 +93,8 @@ func compare(root Baseline, claim []string, r report.Report) error {
 // unnamed says whether neither the root's runs nor this one name any test that passes because the runner does not: it was
 // never seen to hear that it should, which it shows by leaving a report.
 func (b Baseline) unnamed(r report.Report) bool {
-	return !b.left && len(b.Pass) == 0 && slices.ContainsFunc(strings.Split(r.Format, "+"), func(f string) bool { return slices.Contains(unnaming, f) })
+	named := slices.ContainsFunc(r.Results, func(res report.Result) bool { return res.Kind == report.Test && res.Status == report.Pass })
+	return !named && !b.left && len(b.Pass) == 0 && slices.ContainsFunc(strings.Split(r.Format, "+"), func(f string) bool { return slices.Contains(unnaming, f) })
 }
 
 func word(s report.Status) string {

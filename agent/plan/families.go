@@ -22,10 +22,9 @@ type family struct {
 // root is a folder below HOME that the tools need besides. HOME is another in a run, so that a variable has to say
 // where it is. None holds credentials, as ~/.cargo and ~/.m2 themselves do.
 type root struct {
-	dir  string // below HOME
-	env  string // variable that names it, or what lies above it by up levels; none if empty
-	up   int
-	from string // the operator's variable that moves it; env if empty
+	dir string // below HOME
+	env string // variable that names it, or what lies above it by up levels, in a run as for the operator; none if empty
+	up  int
 }
 
 var families = []family{
@@ -51,7 +50,7 @@ var families = []family{
 	{
 		tools: []string{"cargo", "rustc", "clippy-driver", "rustfmt", "cargo-nextest", "rustup"},
 		roots: []root{
-			{dir: ".rustup", env: "RUSTUP_HOME"}, {dir: ".cargo/bin", env: "CARGO_HOME", up: 1}, {dir: ".cargo/registry", env: "CARGO_HOME", up: 1}, {dir: ".cargo/git", env: "CARGO_HOME", up: 1},
+			{dir: ".rustup", env: "RUSTUP_HOME"}, {dir: ".cargo/bin", env: "CARGO_HOME", up: 1}, {dir: ".cargo/registry", env: "CARGO_HOME", up: 1}, {dir: ".cargo/git/db", env: "CARGO_HOME", up: 2}, {dir: ".cargo/git/checkouts", env: "CARGO_HOME", up: 2},
 		},
 		env: []string{"CARGO_NET_OFFLINE=true", "RUSTUP_AUTO_INSTALL=0"},
 		ask: askRust,
@@ -97,15 +96,9 @@ func (n *Needs) addTools(ctx context.Context, set Set, path []string, getenv fun
 
 // in is where a root is, "" if that is not known.
 func (r root) in(getenv func(string) string) string {
-	from := r.from
-	if from == "" {
-		from = r.env
-	}
-	if moved := getenv(from); from != "" && filepath.IsAbs(moved) {
-		for below := r.dir; r.up > 0; r.up-- {
-			moved = filepath.Join(moved, filepath.Base(below))
-		}
-		return filepath.Clean(moved)
+	if moved := getenv(r.env); r.env != "" && filepath.IsAbs(moved) {
+		parts := strings.Split(r.dir, "/")
+		return filepath.Join(append([]string{moved}, parts[len(parts)-r.up:]...)...)
 	}
 	if home := getenv("HOME"); filepath.IsAbs(home) {
 		return filepath.Join(home, r.dir)

@@ -105,6 +105,9 @@ func (b *Bench) Run(ctx context.Context, cases []Case) ([]Outcome, error) {
 
 // program runs the cases of one program, one after the other: they share what See saw of the root.
 func (b *Bench) program(ctx context.Context, cases []Case, done func(Outcome)) {
+	if ctx.Err() != nil {
+		return
+	}
 	s, err := b.stage(ctx, b.Corpus.Programs[cases[0].Program])
 	if err == nil {
 		defer s.close()

@@ -35,6 +35,8 @@ const (
 	Patched     = "runner-or-library-patched"
 	Outliving   = "side-effect" // processes, hooks and files that outlive the run
 	Excluded    = "excluded-from-build"
+	Forged      = "forged-output" // writes what a runner would
+	Dynamic     = "code-from-text"
 	Shadowing   = "shadows-a-library"
 )
 

@@ -27,11 +27,11 @@ var (
 	exits = names(map[string]string{
 		"go": "os.Exit", "python": "sys.exit exit quit SystemExit builtins.exit builtins.quit",
 		"javascript": "process.exit Deno.exit Bun.exit globalThis.process.exit global.process.exit process.process.exit",
-		"rust":       "std.process.exit process.exit", "java": "System.exit java.lang.System.exit Runtime.getRuntime().exit",
+		"rust":       "std.process.exit process.exit exit", "java": "System.exit java.lang.System.exit Runtime.getRuntime().exit",
 	})
 	// kills end it past everything that would still run.
 	kills = names(map[string]string{
-		"go":         "syscall.Exit unix.Exit",
+		"go":         "syscall.Exit unix.Exit syscall.Kill unix.Kill",
 		"python":     "os._exit os.abort os.kill os.killpg signal.raise_signal posix._exit _thread.interrupt_main faulthandler._sigsegv ctypes.string_at",
 		"javascript": "process.abort process.reallyExit process.kill process._kill process.binding",
 		"rust":       "libc._exit libc.exit nix.unistd._exit libc.abort",

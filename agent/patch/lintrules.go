@@ -24,10 +24,12 @@ func (r read) judgeRef(i int, f syntax.Fact) (string, bool) {
 		return r.judgeExit(i, f)
 	case asking().has(r.lang, name) && !r.testFile():
 		return TestBranch, true
-	case r.asksEnvironment(f, name):
+	case r.asksEnvironment(f, name), r.lang == "javascript" && r.asksRunner(name):
 		return TestBranch, true
-	case r.lang == "javascript" && r.usesStack(name):
+	case r.usesStack(name):
 		return Introspection, true
+	case r.lang == "python" && strings.HasSuffix(name, "._exit"):
+		return ProcessExit, true
 	case processes().has(r.lang, name):
 		return r.judgeProcess(f)
 	case touches().has(r.lang, name) && f.Called:
@@ -45,6 +47,8 @@ func (r read) judgeCall(f syntax.Fact, name string) (string, bool) {
 	switch {
 	case !f.Called:
 		return "", false
+	case (r.lang == "python" && (name == "exec" || name == "eval") || r.lang == "javascript" && (name == "eval" || name == "new Function")):
+		return Dynamic, slices.ContainsFunc(f.Args, func(a string) bool { return strings.Contains(a, "exit") || strings.Contains(a, "import") })
 	case r.lang == "go" && name == "flag.Lookup" && strings.HasPrefix(first, "test."):
 		return TestBranch, true
 	case r.lang == "go" && (name == "strings.HasSuffix" || name == "strings.Contains") && (strings.Contains(all, ".test") || strings.Contains(all, "-test.")) && strings.Contains(all, "os."):
@@ -140,9 +144,26 @@ func (r read) asksEnvironment(f syntax.Fact, name string) bool {
 	return false
 }
 
-// usesStack says whether a script reads a stack that it made itself.
+// asksRunner says whether a script looks for what a runner puts everywhere.
+func (r read) asksRunner(name string) bool {
+	if r.testFile() {
+		return false
+	}
+	first, _, _ := strings.Cut(name, ".")
+	probe, typeof := strings.CutPrefix(name, "typeof ")
+	return first == "jest" || first == "vi" || typeof && slices.Contains([]string{"jest", "vi", "describe", "it", "test", "expect", "suite"}, probe)
+}
+
+// usesStack says whether a program reads a stack that it made itself.
 func (r read) usesStack(name string) bool {
-	if strings.HasPrefix(name, "new Error().stack") {
+	parts := strings.Split(name, ".")
+	if r.lang == "python" {
+		return slices.ContainsFunc(parts, func(p string) bool { return p == "f_back" || p == "tb_frame" || p == "f_locals" || p == "f_globals" })
+	}
+	if r.lang != "javascript" {
+		return false
+	}
+	if strings.HasPrefix(name, "new Error().stack") || strings.HasPrefix(name, "Error().stack") {
 		return true
 	}
 	for _, use := range []string{".stack.includes", ".stack.match", ".stack.indexOf", ".stack.search", ".stack.split().some", ".stack.split().find"} {
@@ -189,37 +210,59 @@ func (r read) judgeTouch(f syntax.Fact) (string, bool) {
 	return "", false
 }
 
+// judgeLiteral finds texts that only somebody writes who looks for a runner, or wants to be taken for one.
 func (r read) judgeLiteral(i int, f syntax.Fact) (string, bool) {
-	near := func(names ...string) bool {
-		for _, g := range r.facts[max(0, i-6):min(len(r.facts), i+7)] {
-			if g.Kind == syntax.Ref && g.Line == f.Line && slices.Contains(names, g.Text) {
-				return true
-			}
-		}
-		return false
-	}
-	switch {
-	case f.Usage != syntax.Compared:
+	if r.testFile() {
 		return "", false
-	case r.lang == "python" && runners()[""][f.Text] && near("sys.modules", "sys.modules.keys"):
-		return TestBranch, true
-	case r.lang == "python" && testVariables()[""][f.Text] && near("os.environ", "os.environ.keys"):
-		return TestBranch, true
-	case r.lang == "javascript" && testVariables()[""][f.Text] && near("process.env"):
-		return TestBranch, true
-	case r.lang == "javascript" && f.Text == "test" && near("process.env.NODE_ENV", "import.meta.env.MODE"):
-		return TestBranch, true
-	case r.lang == "python" && strings.Contains(f.Text, "pytest") && near("sys.argv.0", "sys.argv", "sys.argv[]"):
+	}
+	lower := strings.ToLower(f.Text)
+	runner := slices.ContainsFunc([]string{"test", "jest", "mocha", "tap"}, func(w string) bool { return strings.Contains(lower, w) })
+	switch {
+	case forged(f.Text):
+		return Forged, true
+	case testVariables()[""][f.Text] && (strings.Contains(f.Text, "_") && len(f.Text) > 8 || r.near(i, "os.environ", "process.env", "os.Environ", "std.env.vars", "System.getenv")),
+		runners()[""][f.Text] && r.near(i, "sys.modules"),
+		f.Text == "test" && r.near(i, "process.env.NODE_ENV", "import.meta.env.MODE"),
+		(runner || f.Text == "deps") && r.near(i, "sys.argv", "os.Args", "process.argv", "std.env.current_exe", "std.env.args", "os.Executable", "require.main.filename", "module.parent"),
+		r.lang == "go" && (strings.HasPrefix(f.Text, "-test.") || strings.HasPrefix(f.Text, "test.v")):
 		return TestBranch, true
 	}
 	return "", false
 }
 
+// near says whether one of some names, or what lies in it, stands on a fact's line.
+func (r read) near(i int, names ...string) bool {
+	for _, g := range r.facts[max(0, i-8):min(len(r.facts), i+9)] {
+		if g.Kind == syntax.Ref && g.Line == r.facts[i].Line && slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(g.Text, n) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// forged says whether a text is a line of a runner's that says that all is well.
+func forged(text string) bool {
+	for _, sign := range []string{"--- PASS:", "test result: ok", `"Action":"pass"`, "Test Suites: ", "[  PASSED  ]", "BUILD SUCCESS", "<testsuite"} {
+		if strings.Contains(text, sign) {
+			return true
+		}
+	}
+	before, _, ok := strings.Cut(text, " passed")
+	return ok && before != "" && before[len(before)-1] >= '0' && before[len(before)-1] <= '9' || strings.HasPrefix(text, "ok  \t")
+}
+
 func (r read) judgeAssign(f syntax.Fact) (string, bool) {
 	first, rest, dotted := strings.Cut(f.Text, ".")
 	switch r.lang {
+	case "rust":
+		if !strings.HasSuffix(f.Text, "!") {
+			return "", false
+		}
+		return patchedMacro(f.Text)
 	case "python":
 		switch {
+		case dotted && (strings.HasSuffix(f.Text, ".__eq__") || strings.HasSuffix(f.Text, ".__ne__")):
+			return AlwaysEqual, true
 		case !dotted && !strings.HasSuffix(f.Text, "[]"):
 			return "", false
 		case strings.HasPrefix(f.Text, "os.environ"):
@@ -245,6 +288,13 @@ func (r read) judgeAssign(f syntax.Fact) (string, bool) {
 	return "", false
 }
 
+func patchedMacro(name string) (string, bool) {
+	if slices.Contains([]string{"assert!", "assert_eq!", "assert_ne!", "panic!", "debug_assert!", "debug_assert_eq!"}, name) {
+		return Patched, true
+	}
+	return "", false
+}
+
 func judgeScriptAssign(f syntax.Fact, first, rest string, dotted bool) (string, bool) {
 	value := strings.TrimSpace(f.Args[0])
 	switch {
@@ -263,7 +313,7 @@ func judgeScriptAssign(f syntax.Fact, first, rest string, dotted bool) (string, 
 		return Patched, testVariables()[""][strings.TrimPrefix(f.Text, "process.env.")] || strings.HasSuffix(f.Text, ".PATH") || strings.HasSuffix(f.Text, ".NODE_ENV")
 	case first == "module" && (rest == "exports" || strings.HasPrefix(rest, "exports.")):
 		return "", false
-	case global(first) || strings.HasPrefix(f.Text, "require.cache") || strings.HasPrefix(f.Text, "Module."):
+	case global(first) || strings.HasPrefix(f.Text, "require.cache") || strings.HasPrefix(f.Text, "require.extensions") || strings.HasPrefix(f.Text, "Module.") || first == "module" && rest != "exports":
 		return Patched, true
 	}
 	return "", false
@@ -284,7 +334,7 @@ func (r read) judgeFunc(i int, f syntax.Fact) (string, bool) {
 		return "", false
 	}
 	switch r.lang + " " + name {
-	case "javascript [Symbol.toPrimitive]", "javascript asymmetricMatch", "javascript $$typeof":
+	case "javascript [Symbol.toPrimitive]", "javascript [Symbol.hasInstance]", "javascript asymmetricMatch", "javascript $$typeof":
 		return AlwaysEqual, true
 	case "javascript valueOf":
 		return AlwaysEqual, f.Body == syntax.Constant
@@ -294,11 +344,11 @@ func (r read) judgeFunc(i int, f syntax.Fact) (string, bool) {
 	default:
 		return "", false
 	}
+	line := strings.Join(r.lines[f.Line-1:min(len(r.lines), f.Line+6)], "")
+	if strings.Contains(line, " or True") || strings.Contains(line, "|| true") {
+		return AlwaysEqual, true
+	}
 	if f.Body == syntax.Constant {
-		line := ""
-		for _, l := range r.lines[f.Line-1 : min(len(r.lines), f.Line+6)] {
-			line += l
-		}
 		if strings.Contains(line, "NotImplemented") || !strings.Contains(strings.ToLower(line), "true") && name != "__ne__" && name != "ne" {
 			return "", false
 		}

@@ -101,7 +101,13 @@ func (r *reading) chain(n, depth int) string {
 	return "?"
 }
 
-func join(of, name string) string { return of + "." + name }
+// join leaves out what Python's modules keep their names in.
+func join(of, name string) string {
+	if name == "__dict__" {
+		return of
+	}
+	return of + "." + name
+}
 
 func (r *reading) indexed(of string, index int) string {
 	if v, ok := r.value(index, 0); ok {
@@ -119,6 +125,8 @@ func (r *reading) callee(n, depth int) string {
 		if v, ok := r.value(args[0], depth+1); ok {
 			return strings.TrimPrefix(v, "node:")
 		}
+	case len(args) == 1 && (f == "vars" || f == "builtins.vars"):
+		return r.chain(args[0], depth+1)
 	case len(args) >= 2 && (f == "getattr" || f == "builtins.getattr" || f == "Reflect.get" || f == "object.__getattribute__"):
 		if v, ok := r.value(args[1], depth+1); ok {
 			return join(r.chain(args[0], depth+1), v)

@@ -28,9 +28,9 @@ type FactKind int
 
 const (
 	NoFact  FactKind = iota
-	Ref              // Text is a name with what leads to it, imports followed, as in os.environ.get; Args are the arguments' texts
+	Ref              // Text is a name with what leads to it, imports followed, as in os.environ.get or typeof x; Args are the arguments' texts
 	Literal          // Text is a string's or number's value, joined where constants are added
-	Assign           // Text is the name that is assigned to, as in a Ref; Args is the value's text
+	Assign           // Text is the name that is assigned to, as in a Ref, or a macro's with its !; Args is the value's text
 	Func             // Text is Container.name; Args are the parameters' names
 	Catch            // Text is what is caught, "" for everything
 	Comment          // Text is the comment
@@ -116,6 +116,10 @@ func (r *reading) visit(n int) {
 		r.assign(n)
 	case r.is(n, "token_tree"):
 		r.tokens(n)
+	case r.is(n, "macro_definition"):
+		r.add(Fact{Kind: Assign, Text: r.text(r.at(n, "name")) + "!", Args: []string{""}}, n)
+	case r.is(n, "unary_expression") && r.child(n, "typeof") >= 0:
+		r.add(Fact{Kind: Ref, Text: "typeof " + r.chain(r.last1(n), 0)}, n)
 	}
 	r.reference(n)
 	r.literal(n)

@@ -66,6 +66,7 @@ type Oracle struct {
 	Repository func(ctx context.Context, dir string) (remove func() error, err error)
 	OnRun      func(Run) // told of every run in the jail, if not nil; one call at a time
 	Setup      *Setup    // what is to be run before See; nothing if nil
+	Every      bool      // Confirm makes its further runs even where a rung has failed already, so that each says what it would alone
 
 	Others []plan.Check // the other configured checks, which Confirm compares with the root's
 

@@ -72,17 +72,16 @@ func splitLines(r io.Reader, take func([]byte)) error {
 			}
 		}
 		n, err := r.Read(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
-		rest := buf
+		from, rest := len(buf), buf[:len(buf)+n] // what came before holds no end of a line
 		for {
-			i := bytes.IndexByte(rest, '\n')
+			i := bytes.IndexByte(rest[from:], '\n')
 			if i < 0 {
 				break
 			}
 			if !skipping {
-				take(rest[:i])
+				take(rest[:from+i])
 			}
-			skipping, rest = false, rest[i+1:]
+			skipping, rest, from = false, rest[from+i+1:], 0
 		}
 		buf = buf[:copy(buf[:cap(buf)], rest)]
 		if err == io.EOF {
@@ -274,7 +273,7 @@ func (l *logReader) finish() Log {
 		l.noStep()
 	}
 	l.log.Lines = l.n
-	if l.whole != "" && (l.runner || l.log.Step.Line == 0 || len(l.log.Report.Findings()) == 0 || l.log.Report.Format == "exit") {
+	if l.whole != "" && (l.runner || l.whole == DiskFull || l.log.Step.Line == 0 || l.log.Report.Format == "exit") {
 		l.log.Report.Class = l.whole
 	}
 	return l.log
@@ -282,7 +281,7 @@ func (l *logReader) finish() Log {
 
 // noStep is a log in which no step is told to have failed.
 func (l *logReader) noStep() {
-	if l.log.Source == "plain" && l.s != nil {
+	if l.log.Source == "plain" && l.s != nil && l.n > 0 {
 		exit := 0
 		if len(l.s.others.found) > 0 || len(l.s.pkgs) > 0 || len(l.s.blocks) > 0 {
 			exit = l.s.guessedExit()

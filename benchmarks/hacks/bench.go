@@ -33,6 +33,7 @@ type Bench struct {
 	Runs    int                 // k of See and Confirm; theirs if zero
 	Timeout time.Duration       // of one run; two minutes if zero
 	Clean   func(string) string // as of the oracle
+	Every   bool                // every rung is asked, also after one that refuses: slower, and each is seen alone
 	On      func(Outcome)       // told of every case, one call at a time; nobody if nil
 }
 
@@ -219,7 +220,7 @@ func (s *stage) oracle(policy patch.Policy) *oracle.Oracle {
 	}
 	o := &oracle.Oracle{
 		Box: s.bench.Box, Check: s.set.Checks[0], Needs: s.needs, Root: s.root, Module: s.module, Policy: policy, Trees: s.copies,
-		Scratch: s.scratch(), Base: s.base, Timeout: wall, Seed: 1, Clean: s.bench.Clean, Keep: agent.Keep(s.evidence()),
+		Scratch: s.scratch(), Base: s.base, Timeout: wall, Seed: 1, Clean: s.bench.Clean, Keep: agent.Keep(s.evidence()), Every: s.bench.Every,
 	}
 	if o.Check.Git {
 		o.Repository = s.copies.Repository

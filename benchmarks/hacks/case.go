@@ -126,6 +126,10 @@ func (s *stage) judged(rung string, ran map[string]int) bool {
 		return ran["confirm"] > s.sight.K
 	case "DR":
 		return ran["revert"] > 0
+	case "D3":
+		return ran["canary"] > 0
+	case "D7":
+		return ran["mutated"] > 0
 	}
 	return true
 }

@@ -33,6 +33,7 @@ type benchFlags struct {
 	timeout time.Duration
 	out     string
 	list    bool
+	every   bool
 	ask     int
 	baseURL string
 	model   string
@@ -59,6 +60,7 @@ func (a *app) benchHacksCmd() *cobra.Command {
 	fl.IntVar(&f.runs, "runs", 0, "runs that a colour needs (3, as for any quick check, if zero)")
 	fl.DurationVar(&f.timeout, "timeout", 0, "how long one run of a check may take (2m if zero)")
 	fl.StringVar(&f.out, "out", "", "file to which every outcome is added; cases that stand in it are not run again")
+	fl.BoolVar(&f.every, "every", false, "ask every rung, also after one that refused: slower, and shows each alone")
 	fl.BoolVar(&f.list, "list", false, "print the cases and run none")
 	fl.IntVar(&f.ask, "ask", 0, "ask a model this many times for each program of --only instead of running cases")
 	fl.StringVar(&f.baseURL, "base-url", "", "with --ask: address of a model server on this machine")
@@ -134,6 +136,7 @@ func (a *app) hackBench(corpus hacks.Corpus, f benchFlags) (*hacks.Bench, func()
 	}
 	b := &hacks.Bench{
 		Corpus: corpus, Box: box, State: state, Dir: dir, Getenv: a.getenv, Width: f.width, Runs: f.runs, Timeout: f.timeout, Clean: a.clean.Text,
+		Every: f.every,
 	}
 	return b, done, nil
 }

@@ -86,6 +86,11 @@ func (a *Agent) Repair(ctx context.Context) (trace.Stop, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, a.wall(), errBudget)
 	defer cancel()
 	stop, err := a.repair(ctx)
+	if err == nil && (stop.Reason == trace.Exhausted && a.Job.Mode != trace.ModeLook || stop.Reason == trace.NotProven) {
+		if err = a.reduce(ctx); ctx.Err() != nil {
+			err = nil // the stop stands
+		}
+	}
 	if err != nil {
 		var gone bool
 		if stop, gone = a.interrupted(ctx, err); !gone {

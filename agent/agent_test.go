@@ -167,7 +167,7 @@ func (w *world) events(t *testing.T) []trace.Event {
 }
 
 // vary are the fields of a line that differ from run to run or from machine to machine.
-var vary = []string{"ts", "seconds", "user_seconds", "sys_seconds", "max_rss", "digest", "tier", "sha256", "message"}
+var vary = []string{"ts", "seconds", "user_seconds", "sys_seconds", "max_rss", "digest", "tier", "sha256", "message", "excerpt"}
 
 // golden is a trace without what varies.
 func golden(t *testing.T, events []trace.Event) string {

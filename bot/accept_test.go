@@ -266,7 +266,17 @@ var decided = []struct {
 		d.Root = featureSHA
 		w.drafts = []Draft{d}
 	}, "skip already_open told", ""},
-	{"diagnose", "pull_request.labeled", func(w *world, e *Event) { e.Label = "redraft:diagnose" }, "skip not_for_us", "none"},
+	{"diagnose", "pull_request.labeled", diagnosing, "start " + pullKey, ""},
+	{"diagnose what has a draft", "pull_request.labeled", func(w *world, e *Event) {
+		diagnosing(w, e)
+		d := draft(31, pullKey)
+		d.Root = featureSHA
+		w.drafts = []Draft{d}
+	}, "start " + pullKey, ""},
+	{"diagnose, asked by somebody who may not write", "pull_request.labeled", func(w *world, e *Event) {
+		diagnosing(w, e)
+		w.may[alice.Login] = "triage"
+	}, "skip no_write", ""},
 	{"reproduce", "issues.labeled", func(w *world, e *Event) { e.Label = "redraft:reproduce" }, "skip not_for_us", "none"},
 	{"the veto is put on", "pull_request.labeled", func(w *world, e *Event) { e.Label = "redraft:skip" }, "cancel pull/5 cancelled", "none"},
 	{"the veto is taken off", "pull_request.unlabeled", func(w *world, e *Event) { e.Label = "redraft:skip" }, "skip not_for_us", "none"},
@@ -809,4 +819,29 @@ func FuzzDecide(f *testing.F) {
 		Sift(e, us)
 		decideAny(t, e, shaken(rand.New(rand.NewPCG(seed, 1))))
 	})
+}
+
+// diagnosing puts the label on that asks for a diagnosis alone.
+func diagnosing(w *world, e *Event) {
+	e.Label = "redraft:diagnose"
+	p := w.pulls[5]
+	p.Labels = append(p.Labels, e.Label)
+	w.pulls[5] = p
+}
+
+// TestDiagnosing: a label or a command asks for a diagnosis, and nothing else does.
+func TestDiagnosing(t *testing.T) {
+	w, e := newWorld(), event(t, "pull_request.labeled")
+	diagnosing(w, &e)
+	if j := start1(t, w, e); !j.Diagnose || j.Label != "redraft:diagnose" || !j.Asked {
+		t.Errorf("by the label: %+v", j)
+	}
+	e = event(t, "issue_comment.pull")
+	e.Comment.Body = "/redraft diagnose"
+	if j := start1(t, newWorld(), e); !j.Diagnose {
+		t.Errorf("by the command: %+v", j)
+	}
+	if j := start1(t, newWorld(), event(t, "pull_request.labeled")); j.Diagnose {
+		t.Error("by another label")
+	}
 }

@@ -57,6 +57,11 @@ var meanings = map[trace.Reason]meaning{
 		"Ask again if it is still wanted."},
 }
 
+// diagnosed is what the end of a job means that was not to repair anything.
+var diagnosed = meaning{"diagnosed",
+	"The check is red here too. No more was asked for than what is red and why: nothing was changed, and nothing was tried.",
+	"Say `/redraft` for a repair."}
+
 // unfinished is what a job without a stop means.
 var unfinished = meaning{"ended without a word",
 	"The job ended without saying why, which is a fault of this program or its machine. That says nothing about the code.",
@@ -64,6 +69,9 @@ var unfinished = meaning{"ended without a word",
 
 // ending is how the job ended, in plain words; a reason that is none is no end.
 func (s Story) ending() meaning {
+	if s.Job.Diagnose && s.stop().Reason == trace.Exhausted {
+		return diagnosed
+	}
 	if m, ok := meanings[s.stop().Reason]; ok {
 		return m
 	}
@@ -80,6 +88,7 @@ func Answer(s Story, c *redact.Cleaner) string {
 	if s.stop().Reason != trace.Fixed {
 		s.tellRed(g, p)
 		s.tellCommand(g, p)
+		s.tellFound(g, p)
 		s.tellTries(g, p)
 	}
 	stop := ""
@@ -145,6 +154,9 @@ func (s Story) tellCommand(g *page, p pen) {
 	run, dir, known := s.command()
 	if v := s.verdict("see"); v != nil && v.Command != "" {
 		run, known = v.Command, true
+	}
+	if r := s.Status.Reduced; r != nil && r.Command != "" && !s.proved() {
+		run, known = r.Command, true
 	}
 	if !known {
 		return

@@ -29,7 +29,7 @@ func siftLabel(e Event, self Self, state string) *Skip {
 		return skip(NotForUs, "taking %s off starts nothing", vetoLabel)
 	case hasLabel([]string{vetoLabel}, e.Label):
 		return nil
-	case hasLabel([]string{diagnoseLabel, reproduceLabel}, e.Label):
+	case hasLabel([]string{reproduceLabel}, e.Label):
 		return skip(NotForUs, "%s is not built yet", e.Label)
 	case e.Sender.Login == "":
 		return skip(Malformed, "nobody is named as the sender")
@@ -128,7 +128,7 @@ func repoSays(l look) *Skip {
 }
 
 func labelSays(l look) *Skip {
-	if !l.f.Policy.trigger(l.e.Label) {
+	if !l.f.Policy.trigger(l.e.Label) && !l.diagnoses() {
 		return skip(NotListed, "label %q is not in triggers.labels", l.e.Label)
 	}
 	return nil
@@ -242,7 +242,7 @@ func groupsSay(l look) *Skip {
 func draftsSay(l look) *Skip {
 	for _, d := range l.f.Drafts {
 		switch t, _ := d.target(l.e.Repo.ID); {
-		case !l.near(d) || !d.Open:
+		case !l.near(d) || !d.Open || l.diagnoses(): // which leads to no draft
 			continue
 		case d.Ready && t.same(l.target()):
 			return l.say(AlreadyOpen, "pull request %d is open for %s, and a person took it up", d.Number, t)
@@ -271,7 +271,7 @@ func (l look) begin() (d Decision, no *Skip) {
 	most := ceilings(l.f.Policy.Limits)
 	for _, g := range groups {
 		j := l.job(g)
-		if len(d.Start) < min(mostJobs, most.PerDay-l.f.Today) && (l.f.Open < most.OpenDrafts || l.updates(j)) {
+		if len(d.Start) < min(mostJobs, most.PerDay-l.f.Today) && (l.f.Open < most.OpenDrafts || l.updates(j) || j.Diagnose) {
 			d.Start = append(d.Start, j)
 		}
 	}
@@ -294,7 +294,7 @@ func (l look) job(g group) Job {
 	j := Job{
 		Key: jobKey(l.e.Repo.ID, t, g.id), Repo: l.f.Repo.Repo, Target: t, Root: l.f.Tip.SHA, Base: l.f.Tip.SHA, Policy: l.f.PolicySHA,
 		Workflow: g.workflow, Checks: redNames(g.red), Check: g.check, Trigger: l.e.Name, Delivery: l.e.Delivery, Sender: l.e.Sender,
-		Label: l.e.Label, Asked: l.asked(), Words: c.words, Retry: c.verb == toRetry,
+		Label: l.e.Label, Asked: l.asked(), Words: c.words, Retry: c.verb == toRetry, Diagnose: l.diagnoses(),
 		Strange: t.Kind != ForBranch && !writer(l.f.Author),
 	}
 	if len(g.red) > 0 {

@@ -167,7 +167,8 @@ type Job struct {
 	Asked    bool      `json:"asked,omitempty"` // a person asked: an answer is owed, even when there is no draft
 	Words    string    `json:"words,omitempty"` // of /redraft retry WORDS: data for the model, at most 200 characters
 	Strange  bool      `json:"strange,omitempty"`
-	Retry    bool      `json:"retry,omitempty"` // a person asked again: a finished job of the same head does not count
+	Diagnose bool      `json:"diagnose,omitempty"` // says what is red and why; nothing is repaired
+	Retry    bool      `json:"retry,omitempty"`    // a person asked again: a finished job of the same head does not count
 	Accepted time.Time `json:"accepted"`
 }
 

@@ -83,6 +83,7 @@ func (s Story) checkSummary(p pen) string {
 		g.parts = append(g.parts, d.parts...)
 		g.add("Receipt `sha256:%s`. ", s.Proof.ReceiptSum())
 	} else {
+		s.tellFound(g, p)
 		s.tellTries(g, p)
 	}
 	s.tellJob(g, p)

@@ -19,6 +19,8 @@ const (
 	toAccept  verb = "accept"
 	toStop    verb = "stop"
 	toExplain verb = "explain"
+
+	toDiagnose verb = "diagnose"
 )
 
 // mostWords are the characters that /redraft retry may carry.
@@ -44,6 +46,8 @@ func parseCommand(comment string) command {
 		return command{verb: toStart}
 	case "/redraft stop":
 		return command{verb: toStop}
+	case "/redraft diagnose":
+		return command{verb: toDiagnose}
 	case "/redraft explain":
 		return command{verb: toExplain}
 	}
@@ -76,6 +80,11 @@ func (l look) command() command {
 		return command{verb: toStart}
 	}
 	return parseCommand(l.e.Comment.Body)
+}
+
+// diagnoses says whether no more is asked for than what is red and why.
+func (l look) diagnoses() bool {
+	return l.command().verb == toDiagnose || hasLabel([]string{diagnoseLabel}, l.e.Label)
 }
 
 // commandSteps find out who asked and about what. To stop or to explain, no more needs to be known.

@@ -19,6 +19,8 @@ func TestParseCommand(t *testing.T) {
 		{"/redraft accept 0123456789ab", command{verb: toAccept, sha: "0123456789ab"}},
 		{"/redraft stop", command{verb: toStop}},
 		{"/redraft explain", command{verb: toExplain}},
+		{" /redraft diagnose\n", command{verb: toDiagnose}},
+		{"/redraft diagnose now", command{}},
 		{"/Redraft", command{}},
 		{"/redraft  retry", command{}},
 		{"/redraft retrying", command{}},

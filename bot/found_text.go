@@ -61,3 +61,20 @@ func inRuns(all []int) string {
 	}
 	return "runs " + strings.Join(out[:len(out)-1], ", ") + " and " + out[len(out)-1]
 }
+
+// tellFound is the smallest output that shows the red, and the commit that is suspected of it.
+func (s Story) tellFound(g *page, p pen) {
+	if r := s.Status.Reduced; r != nil && len(r.Excerpt) > 0 {
+		g.add("What shows it, %d of %s of the output:\n\n%s\n", len(r.Excerpt), counted(r.Lines, "line"), p.fence("", strings.Join(r.Excerpt, "\n"), 3000))
+	}
+	b := s.Status.Bisect
+	switch {
+	case b == nil:
+	case b.Commit != "":
+		g.add("Suspect: %s, %s, is the first commit on which it is red (%s looked at).\n\n", p.commit(b.Commit), p.code(b.Subject, 120), counted(len(b.Steps), "commit"))
+	case b.Left > 1:
+		g.add("Suspect: one of %s turned it red; %s (%s looked at).\n\n", counted(b.Left, "commit"), p.prose(b.Why, 200), counted(len(b.Steps), "commit"))
+	default:
+		g.add("No commit is suspected: %s (%s looked at).\n\n", p.prose(b.Why, 200), counted(len(b.Steps), "commit"))
+	}
+}

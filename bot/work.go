@@ -358,12 +358,16 @@ func (w *work) spec(ctx context.Context) (job.Job, error) {
 	if err != nil {
 		return job.Job{}, err
 	}
+	mode, tiers := "", w.Repair.Tiers
+	if w.job.Diagnose {
+		mode, tiers, models = trace.ModeDiagnose, []string{}, nil
+	}
 	return job.Job{
-		Mirror: w.mirror, Exe: w.Repair.Exe, Config: &w.policy, Named: w.job.Checks, Merge: w.job.Merge, Onto: w.job.Onto, Reviewed: w.job.Policy, Getenv: w.Repair.Getenv, Evidence: w.dir, State: w.Repair.State,
+		Bisect: true, Mirror: w.mirror, Exe: w.Repair.Exe, Config: &w.policy, Named: w.job.Checks, Merge: w.job.Merge, Onto: w.job.Onto, Reviewed: w.job.Policy, Getenv: w.Repair.Getenv, Evidence: w.dir, State: w.Repair.State,
 		Sandboxes: w.Repair.Sandboxes, Key: w.Repair.Key, Cleaner: w.Clean, OnEvent: w.onEvent, End: w.ending(), Command: w.Repair.Command, Dir: w.Repair.Dir,
 		Spec: trace.Job{
 			ID: filepath.Base(w.dir), Key: w.job.Key, Repo: w.job.Repo.String(), Target: w.job.Target.String(), Trigger: w.job.Trigger,
-			Root: w.job.Root, Base: w.job.Base, Check: w.check(), Models: models, Tiers: w.Repair.Tiers, Sandbox: w.Repair.Sandbox, Setup: w.setup(), Seed: w.Repair.Seed,
+			Root: w.job.Root, Base: w.job.Base, Check: w.check(), Models: models, Tiers: tiers, Mode: mode, Sandbox: w.Repair.Sandbox, Setup: w.setup(), Seed: w.Repair.Seed,
 			Limits:  trace.Limits{Turns: l.Turns, Files: l.Files, Lines: l.Lines, Wall: time.Duration(l.Minutes) * time.Minute},
 			Protect: w.policy.Protect, Allow: w.policy.Allow, Said: strings.TrimSpace(w.Repair.Said + "\n" + w.job.Words), Attempt: w.q.Attempt, RetryOf: w.earlier(),
 		},

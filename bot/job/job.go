@@ -50,6 +50,7 @@ type Job struct {
 	OnEvent   func(trace.Event) // sees every line of the trace as it is written, if not nil
 	Key       *proof.Key        // signs the evidence of what was admitted; nothing is signed if nil
 	Claim     []byte            // diff that a job of trace.ModeAgain is about
+	Bisect    bool              // looks for the suspect commit when there is no proof, in what the job's minutes have left
 	Merge     string            // commit that is seen when the root is green: what the root becomes in its base; made of Onto if empty
 	Reviewed  string            // commit of the default branch, whose checks the root's have to be; not compared if empty
 	Onto      string            // tip of the branch that a pull request goes to: seen when the root is red; none if empty
@@ -67,6 +68,7 @@ type Outcome struct {
 
 // Do does the job. The error is our side's failure; then there is no stop, and what was written tells how far it came.
 func (j Job) Do(ctx context.Context) (Outcome, error) {
+	start := time.Now()
 	out := Outcome{Evidence: j.Evidence}
 	if err := os.MkdirAll(j.Evidence, 0o700); err != nil {
 		return out, fmt.Errorf("make the evidence folder: %w", err)
@@ -104,6 +106,11 @@ func (j Job) Do(ctx context.Context) (Outcome, error) {
 	out.Stop = stop
 	if err := j.remember(ctx, rec, spec, stop); err != nil {
 		return out, err
+	}
+	if j.bisects(spec, stop) {
+		if err := j.bisect(ctx, rec, spec, set, start.Add(wall(spec))); err != nil {
+			return out, err
+		}
 	}
 	if stop.Reason == trace.Fixed {
 		if out, err = j.admit(ctx, rec, spec, set, out); err != nil {

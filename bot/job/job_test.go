@@ -65,6 +65,11 @@ func pretend(file string) int {
 				return 3
 			}
 		}
+	case "bisects":
+		if err := looks(j); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 3
+		}
 	case "looks around":
 		_, git := os.Stat(filepath.Join(j.Trees.Root, ".git"))
 		stop.Text = fmt.Sprintf("%d variables, root has git: %v", len(os.Environ()), git == nil)

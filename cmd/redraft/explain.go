@@ -67,6 +67,7 @@ type explained struct {
 	Text     string          `json:"text,omitempty"` // last lines of what no reader understood
 	Note     string          `json:"note,omitempty"` // why there is nothing to say
 	Next     string          `json:"next,omitempty"`
+	more
 }
 
 func (a *app) explain(cmd *cobra.Command, dir string, f fixFlags) error {
@@ -78,7 +79,9 @@ func (a *app) explain(cmd *cobra.Command, dir string, f fixFlags) error {
 	s.tiers = []string{} // see, then stop
 	ui := a.newScreen()
 	ui.quiet = true
-	out, err := s.job(a, f, "explain-red", ui.event).Do(cmd.Context())
+	j := s.job(a, f, "explain-red", ui.event)
+	j.Spec.Mode, j.Bisect = trace.ModeDiagnose, true
+	out, err := j.Do(cmd.Context())
 	if err != nil {
 		return a.endOf(cmd.Context(), out, err)
 	}
@@ -90,6 +93,7 @@ func (a *app) explain(cmd *cobra.Command, dir string, f fixFlags) error {
 	if out.Stop.Reason == trace.Flaky {
 		e.Verdict = "flaky"
 	}
+	e.more = foundIn(out.Evidence)
 	if a.json {
 		a.printJSON(e)
 	} else {
@@ -115,6 +119,7 @@ func (a *app) showExplained(e explained, stop trace.Stop) {
 			fmt.Fprintf(&b, "Next: %s\n", stop.Next)
 		}
 	}
+	b.WriteString(e.more.text())
 	fmt.Fprint(a.out, a.clean.Terminal(b.String()))
 }
 

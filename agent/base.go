@@ -12,7 +12,7 @@ import (
 // baseRed looks at the pull request's base when its root is red. Where everything that is red on the root is red there too, in
 // the same way, the pull request did not cause it. What no reader names cannot be told to be the same.
 func (a *Agent) baseRed(ctx context.Context) (trace.Stop, bool, error) {
-	if a.Base == nil || !a.seen.Trusted || len(a.seen.Findings) == 0 {
+	if a.Base == nil || !told(a.seen) || len(a.seen.Findings) == 0 {
 		return trace.Stop{}, false, nil
 	}
 	a.step("the root is red: seeing its base")
@@ -36,9 +36,12 @@ func (a *Agent) baseRed(ctx context.Context) (trace.Stop, bool, error) {
 		Next: "Repair the base first, then bring it into this branch."}, true, a.broken()
 }
 
+// told says whether a reader told what was red: its ids mean the same in every tree.
+func told(s oracle.Sight) bool { return s.Trusted || s.Baseline.Read }
+
 // shared is the ids that are red on the root and in every judged run of the base, with the same class.
 func shared(root, base oracle.Sight) []string {
-	if base.Color != report.Red || base.Mixed || !base.Trusted {
+	if base.Color != report.Red || base.Mixed || !told(base) {
 		return nil
 	}
 	there := map[string]report.Class{}

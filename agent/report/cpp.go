@@ -278,7 +278,7 @@ func (r *gtest) end() { r.unended() }
 // catchReader reads Catch2's console reporter.
 var catchReader = textReader{
 	format: "catch2", tests: true,
-	wakes: []string{" is a Catch ", " is a Catch2 ", "All tests passed (", "test cases: "},
+	wakes: []string{" is a Catch ", " is a Catch2 ", "All tests passed (", "test cases: ", "No test cases matched ", "No tests ran"},
 	start: func(c *collector) lineReader { return &catch{c: c} },
 }
 
@@ -289,6 +289,7 @@ type catch struct {
 	heading bool // names of a test case follow
 	names   []string
 	test    *Result
+	failed  []Result // kept back until the last line tells whether they were to fail
 	out     said
 	begun   bool
 }
@@ -300,6 +301,7 @@ func (r *catch) line(line string) {
 		r.c.recognise("catch2")
 	case strings.HasPrefix(line, "All tests passed ("), strings.HasPrefix(line, "test cases: "), strings.HasPrefix(line, "No test cases matched"), strings.HasPrefix(line, "No tests ran"):
 		r.flush()
+		r.tell(strings.Contains(line, " failed as expected") && !strings.Contains(line, " failed |"))
 		r.begun = false
 		r.c.recognise("catch2")
 		r.c.ran = r.c.ran || number(line) > 0
@@ -360,8 +362,20 @@ func (r *catch) flush() {
 			r.test.Class = Panic
 		}
 	}
-	r.c.add("catch2", *r.test)
+	if len(r.failed) < maxPkgs {
+		r.failed = append(r.failed, *r.test)
+	}
 	r.test = nil
+}
+
+// tell puts out the failures, unless every one of them was to be: [!shouldfail] ends a test with success.
+func (r *catch) tell(expected bool) {
+	for _, res := range r.failed {
+		if !expected {
+			r.c.add("catch2", res)
+		}
+	}
+	r.failed = nil
 }
 
 func catchSides(expansion string) (got, want string) {
@@ -378,6 +392,7 @@ func catchSides(expansion string) (got, want string) {
 
 func (r *catch) end() {
 	r.flush()
+	r.tell(false)
 	if r.begun {
 		r.c.partial = true
 		r.c.note("Catch2's summary is missing")

@@ -20,7 +20,7 @@ func javaGotWant(text string) (got, want string) {
 // Want stands first in all of them: JUnit 4 and 5, Hamcrest, AssertJ (old and new), TestNG, Truth.
 var javaPairs = sync.OnceValue(func() []*regexp.Regexp {
 	return []*regexp.Regexp{
-		regexp.MustCompile(`(?s)expected: ?<(.*)> but was: ?<(.*?)>(?:\n|$)`),
+		regexp.MustCompile(`(?s)expected: ?<(.*?)> but was: ?<(.*?)>(?:\n|$)`),
 		regexp.MustCompile(`(?s)expected: ?(?:[\w.$]+)?<(.*?)> but was: ?(?:[\w.$]+)?<(.*?)>`),
 		regexp.MustCompile(`(?s)Expected: (.*?)\n +but: (?:was )?(.*?)(?:\n\s*at |\n\n|$)`),
 		regexp.MustCompile(`(?s)[Ee]xpected: ?(.*?)\n *but was ?: ?(.*?)(?:\n\s*at |\n\n|$)`),
@@ -104,7 +104,7 @@ func isJavaLibrary(class string) bool {
 // surefireReader reads the console of Maven's surefire and failsafe, old and new.
 var surefireReader = textReader{
 	format: "surefire", tests: true,
-	wakes: []string{" T E S T S", "Tests run: ", "Could not resolve dependencies", "BUILD FAILURE"},
+	wakes: []string{" T E S T S", "Tests run: ", "Could not resolve dependencies", "BUILD FAILURE", "Crashed tests:", ": No tests matching"},
 	start: func(c *collector) lineReader { return &surefire{c: c, seen: map[string]bool{}} },
 }
 
@@ -114,6 +114,7 @@ type surefire struct {
 	test    *Result
 	owner   string // class of test
 	out     said
+	crashed bool // the next line names a class whose JVM ended
 	listing bool // inside "Failed tests:" and the like, or "Results:"
 	status  Status
 	seen    map[string]bool // "Simple.method" of what was told in detail
@@ -174,7 +175,8 @@ func (r *surefire) begin(line string) {
 	if !ok {
 		return
 	}
-	name = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(name), "--"))
+	name, full := strings.CutSuffix(strings.TrimSpace(name), "--") // plugins since 3.0 name a test in full
+	name = strings.TrimSpace(name)
 	res := Result{Kind: Test, Status: Fail, Class: Assertion}
 	if strings.HasSuffix(line, "ERROR!") {
 		res.Status = Error
@@ -184,8 +186,10 @@ func (r *surefire) begin(line string) {
 	class, method := r.class, name
 	if open := strings.LastIndexByte(name, '('); open >= 0 && strings.HasSuffix(name, ")") && strings.Contains(name[open:], ".") {
 		class, method = name[open+1:len(name)-1], name[:open]
-	} else if rest, ok := strings.CutPrefix(name, r.class); ok && r.class != "" {
+	} else if rest, ok := strings.CutPrefix(name, r.class); ok && r.class != "" && (rest == "" || rest[0] == '.') {
 		method = strings.TrimPrefix(rest, ".")
+	} else if full {
+		class, method = javaMethod(name)
 	}
 	res.ID = join(class, method)
 	if method == "" || method == class {
@@ -194,6 +198,18 @@ func (r *surefire) begin(line string) {
 	r.owner = class
 	r.seen[strings.TrimPrefix(path.Ext("."+class), ".")+"."+method] = true
 	r.test = &res
+}
+
+// javaMethod parts a full name into class and method, whose parameters may hold dots.
+func javaMethod(name string) (class, method string) {
+	end := strings.IndexAny(name, "([{ ")
+	if end < 0 {
+		end = len(name)
+	}
+	if i := strings.LastIndexByte(name[:end], '.'); i > 0 {
+		return name[:i], name[i+1:]
+	}
+	return "", name
 }
 
 func (r *surefire) flush() {
@@ -217,6 +233,13 @@ func (r *surefire) summary(line string) {
 		r.listing, r.status = true, Fail
 	case t == "Tests in error:" || t == "Errors:":
 		r.listing, r.status = true, Error
+	case strings.HasPrefix(line, "No tests matching pattern "), strings.Contains(line, ": No tests "), strings.HasPrefix(line, "No tests were executed!"):
+		r.c.mark(NoTests)
+		r.c.recognise("surefire")
+	case strings.HasPrefix(t, "Crashed tests:"):
+		r.crashed = true
+	case r.crashed:
+		r.crash(t)
 	case strings.Contains(line, "Could not resolve dependencies"), strings.Contains(line, "Could not find artifact "), strings.Contains(line, "could not be resolved"):
 		r.c.mark(MissingDependency)
 		r.c.recognise("maven")
@@ -227,8 +250,17 @@ func (r *surefire) summary(line string) {
 	}
 }
 
+// crash is a test class whose JVM ended before its tests did; surefire says so several times.
+func (r *surefire) crash(class string) {
+	r.crashed = false
+	if class != "" && !strings.ContainsAny(class, " \t") && !r.seen[class] {
+		r.seen[class] = true
+		r.c.add("surefire", Result{ID: class, Kind: Test, Status: Error, Class: Panic, Message: "the JVM ended before the tests of this class did"})
+	}
+}
+
 var listedTest = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^([\w$]+)\.([\w$]+(?:\[[^\]]*\])?)(?::(\d+))?\S*(?:[ :»]+(.*))?$`)
+	return regexp.MustCompile(`^([\w$]+)\.([\w$]+(?:\[[^\]]*\])?)(?::(\d+))?(?:->\S+)?(?:[ :»]+(.*))?$`)
 })
 
 func (r *surefire) listed(line string) {

@@ -307,6 +307,8 @@ func (c *collector) junitID(t junitCase, stack []xml.StartElement) string {
 		return strings.Join(append(levels, t.Name), level)
 	case t.Class == t.Name || t.Class == "" && len(stack) == 0:
 		return strings.TrimSpace(t.Name)
+	case t.Name == "": // surefire names no test when a class as a whole failed
+		return t.Class
 	case isJSFile(t.Class):
 		return t.Class + level + t.Name
 	case len(stack) > 0 && attr(stack[0], "name") == "nextest-run":

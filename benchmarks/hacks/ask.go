@@ -86,7 +86,7 @@ func (s *stage) try(ctx context.Context, answer string) (why string, err error) 
 	if err != nil {
 		return "", err
 	}
-	color, err := s.alone(ctx, s.oracle(open), change)
+	color, err := s.alone(ctx, change)
 	if err != nil || color == report.Green {
 		return "", err
 	}

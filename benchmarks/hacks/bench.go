@@ -148,6 +148,7 @@ type stage struct {
 	module   string
 	rootTree string
 	policy   patch.Policy
+	seer     *oracle.Oracle
 	sight    oracle.Sight
 }
 
@@ -212,7 +213,8 @@ func (s *stage) lay(ctx context.Context, p Program) (err error) {
 	return err
 }
 
-// oracle is a new one, as a job of its own would have: nothing of an earlier case is left but what See made.
+// oracle is a new one, as a job of its own would have: nothing of an earlier case is left but what See made. What See
+// learned it has to be told.
 func (s *stage) oracle(policy patch.Policy) *oracle.Oracle {
 	wall := s.bench.Timeout
 	if wall <= 0 {
@@ -230,7 +232,8 @@ func (s *stage) oracle(policy patch.Policy) *oracle.Oracle {
 
 // see sees the red that every case of the program is about.
 func (s *stage) see(ctx context.Context) (err error) {
-	if s.sight, err = s.oracle(s.policy).See(ctx); err != nil {
+	s.seer = s.oracle(s.policy)
+	if s.sight, err = s.seer.See(ctx); err != nil {
 		return fmt.Errorf("see the red: %w", err)
 	}
 	if s.sight.Color != report.Red || s.sight.Mixed {

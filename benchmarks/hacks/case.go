@@ -91,9 +91,10 @@ func (s *stage) resolve(answer string, policy patch.Policy) (patch.Change, error
 // confirm runs the rungs and notes which refuse. Green is what the exit status of the plain check says, with the change alone.
 func (s *stage) confirm(ctx context.Context, policy patch.Policy, change patch.Change, o *Outcome) (proof.Receipt, error) {
 	or := s.oracle(policy)
+	or.Know(s.seer)
 	ran := map[string]int{}
 	or.OnRun = func(r oracle.Run) {
-		if ran[r.Phase]++; r.N == 1 && (r.Phase == "confirm" || r.Phase == "judge") {
+		if ran[r.Phase]++; r.Phase == "confirm" && r.N == 1 {
 			o.Green = r.Exit == 0 && r.Signal == "" && r.Limit == ""
 		}
 	}
@@ -103,9 +104,11 @@ func (s *stage) confirm(ctx context.Context, policy patch.Policy, change patch.C
 		return receipt, err
 	}
 	if ran["confirm"] == 0 { // refused before anything was run
-		if _, err = s.alone(ctx, or, change); err != nil {
+		color, err := s.alone(ctx, change)
+		if err != nil {
 			return receipt, err
 		}
+		o.Green = color == report.Green
 	}
 	s.note(receipt, change, v, ran, o)
 	return receipt, nil
@@ -156,8 +159,8 @@ func (s *stage) note(receipt proof.Receipt, change patch.Change, v oracle.Verdic
 	}
 }
 
-// alone runs the plain check once on the root with the change, as the oracle judges a try.
-func (s *stage) alone(ctx context.Context, or *oracle.Oracle, change patch.Change) (report.Color, error) {
+// alone runs the plain check once on the root with the change. Green is an exit status of 0, whatever else was said.
+func (s *stage) alone(ctx context.Context, change patch.Change) (report.Color, error) {
 	dir, remove, err := s.copies.Fresh(ctx)
 	if err != nil {
 		return report.Unknown, err
@@ -171,7 +174,10 @@ func (s *stage) alone(ctx context.Context, or *oracle.Oracle, change patch.Chang
 	if err := change.Write(root); err != nil {
 		return report.Unknown, err
 	}
-	v, err := or.Judge(ctx, dir)
+	v, err := s.oracle(s.policy).Judge(ctx, dir)
+	if r := v.Report; err == nil && r.Exit == 0 && r.Signal == "" && r.Limit == "" {
+		return report.Green, nil
+	}
 	return v.Color, err
 }
 

@@ -85,18 +85,23 @@ func (s *stream) read(b []byte) {
 	for len(b) > 0 {
 		var line []byte
 		line, b = nextLine(b)
-		if looksLikeEvent(line) && s.cur == nil && s.event(line) {
-			continue
-		}
-		line = line[:min(len(line), maxLine)]
-		if s.others.tap && len(line) > 0 && line[0] == '#' {
-			s.keepTail(line)
-		} else {
-			s.textLine(line)
-		}
-		if s.cur == nil && s.unclosed == 0 { // what Go's tests print is theirs
-			s.others.line(string(line))
-		}
+		s.readLine(line)
+	}
+}
+
+// readLine takes one line, without its end.
+func (s *stream) readLine(line []byte) {
+	if looksLikeEvent(line) && s.cur == nil && s.event(line) {
+		return
+	}
+	line = line[:min(len(line), maxLine)]
+	if s.others.tap && len(line) > 0 && line[0] == '#' {
+		s.keepTail(line)
+	} else {
+		s.textLine(line)
+	}
+	if s.cur == nil && s.unclosed == 0 { // what Go's tests print is theirs
+		s.others.line(string(line))
 	}
 }
 

@@ -178,7 +178,7 @@ func (l *logReader) body(line []byte) {
 	}
 	l.machine(line)
 	if l.s != nil {
-		l.s.readLine(line)
+		l.s.readLine(dropEscapes(line))
 	}
 }
 
@@ -199,21 +199,6 @@ func dropEscapes(b []byte) []byte {
 		return b
 	}
 	return []byte(clean(string(b)))
-}
-
-// readLine takes one line of a run whose two streams are one.
-func (s *stream) readLine(line []byte) {
-	if looksLikeEvent(line) && s.cur == nil && s.event(line) {
-		return
-	}
-	line = line[:min(len(line), maxLine)]
-	if bytes.IndexByte(line, 0x1b) >= 0 {
-		line = dropEscapes(line)
-	}
-	s.textLine(line)
-	if s.cur == nil && s.unclosed == 0 {
-		s.others.line(string(line))
-	}
 }
 
 // closeStep ends the step being read. It is kept if it failed and is the first to.

@@ -185,3 +185,22 @@ func FuzzLog(f *testing.F) {
 		}
 	})
 }
+
+// plainLog is the output of a build with nothing for any reader in it.
+const plainLog = "[INFO] Downloaded from central: https://repo.example.com/maven2/org/example/thing/1.2.3/thing-1.2.3.jar (12 kB at 3.4 MB/s)\n" +
+	"   Compiling serde_derive v1.0.193\n" +
+	"npm http fetch GET 200 https://registry.example.com/lodash/-/lodash-4.17.21.tgz 41ms (cache miss)\n" +
+	"Get:41 http://archive.example.com/ubuntu jammy/main amd64 libxcb-render0 amd64 1.14-3ubuntu3 [16.4 kB]\n" +
+	"-- Installing: /usr/local/include/thing/detail/config.h\n" +
+	"[ 42%] Building CXX object src/CMakeFiles/thing.dir/module_42.cpp.o\n"
+
+func BenchmarkReadLog(b *testing.B) {
+	const size = 32 << 20
+	b.SetBytes(size)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := ReadLog(&endless{text: strings.Repeat(plainLog, 64), left: size}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

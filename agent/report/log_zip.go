@@ -105,7 +105,7 @@ func ReadFiles(files []File) (Report, string) {
 		}
 	}
 	s := newStream(run)
-	_ = splitLines(decoded(bytes.NewReader(run.Stdout)), s.readLine) // memory does not fail to be read
+	_ = splitLines(decoded(bytes.NewReader(run.Stdout)), func(line []byte) { s.readLine(dropEscapes(line)) }) // memory does not fail to be read
 	s.settle()
 	s.others.files()
 	exit := 0

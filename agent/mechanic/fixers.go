@@ -3,10 +3,11 @@ package mechanic
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -81,9 +82,10 @@ func (h *hunt) fix(ctx context.Context) error {
 
 func (h *hunt) fixWith(ctx context.Context, tools []Fixer) error {
 	var change patch.Change
+	var policy patch.Policy
 	begin := time.Now()
 	_, err := h.spend(ctx, func(ctx context.Context) (err error) {
-		change, err = h.fixed(ctx, tools)
+		change, policy, err = h.fixed(ctx, tools)
 		return err
 	})
 	if err != nil || len(change.Files) == 0 {
@@ -91,7 +93,7 @@ func (h *hunt) fixWith(ctx context.Context, tools []Fixer) error {
 	}
 	c := Candidate{Change: change, Score: 1, File: change.Files[0].Path, Edit: toolNames(tools)}
 	c.Why = fmt.Sprintf("%s rewrote %d of the files that may be touched", c.Edit, len(change.Files))
-	if !h.gated(change) {
+	if _, err := patch.Gate(h.Root, change.Diff(), policy); err != nil {
 		h.told(c, Refused, time.Since(begin).Seconds())
 		return nil
 	}
@@ -107,54 +109,62 @@ func toolNames(tools []Fixer) string {
 	return strings.Join(names, ", ")
 }
 
-// fixed is what the tools change in a fresh tree. A tool that is missing or fails changes nothing.
-func (h *hunt) fixed(ctx context.Context, tools []Fixer) (change patch.Change, err error) {
+// fixed is what the tools change in a fresh tree, and the policy under which it may land. A tool that is missing or fails changes
+// nothing.
+func (h *hunt) fixed(ctx context.Context, tools []Fixer) (change patch.Change, policy patch.Policy, err error) {
 	dir, end, err := h.fresh(ctx)
 	if err != nil {
-		return change, err
+		return change, policy, err
 	}
 	defer func() { err = errors.Join(err, end()) }()
 	before, err := files(dir)
 	if err != nil {
-		return change, err
+		return change, policy, err
 	}
 	for _, t := range tools {
 		if err := h.tool(ctx, dir, t); err != nil {
-			return change, err
+			return change, policy, err
 		}
 	}
 	after, err := files(dir)
 	if err != nil {
-		return change, err
+		return change, policy, err
 	}
 	made := slices.ContainsFunc(tools, func(t Fixer) bool { return t.Kind == generates || t.Kind == tidies })
-	return h.harvest(dir, rewritten(before, after), made)
+	all, err := h.harvest(dir, rewritten(before, after), made)
+	if err != nil {
+		return change, policy, err
+	}
+	change, policy = h.touchable(all)
+	return change, policy, nil
+}
+
+// touchable is a change without the protected files in it, but for those that the project lets its own tools write.
+func (h *hunt) touchable(all patch.Change) (patch.Change, patch.Policy) {
+	wrote := map[string]string{}
+	for _, f := range all.Files {
+		if _, protected := h.Policy.Protected(f.Path); protected && !f.Created {
+			sum := sha256.Sum256(f.New)
+			wrote[f.Path] = hex.EncodeToString(sum[:])
+		}
+	}
+	policy := h.Policy
+	policy.Fixed = h.Oracle.Opened(wrote, h.seen.Findings).Fixed
+	return patch.Change{Files: slices.DeleteFunc(all.Files, func(f patch.FileChange) bool {
+		_, protected := h.Policy.Protected(f.Path)
+		_, fixed := policy.Fixed[f.Path]
+		return protected && !fixed
+	})}, policy
 }
 
 // tool runs one fixer.
 func (h *hunt) tool(ctx context.Context, dir string, t Fixer) error {
-	env := h.env()
-	if t.Bin != "" {
-		env = append(env, "PATH="+filepath.Join(dir, filepath.FromSlash(t.Bin))+string(os.PathListSeparator)+h.searchPath())
-	}
-	if t.Kind == tidies {
-		env = append(env, "GOFLAGS=-mod=mod")
-	}
+	env := append(h.env(), h.Oracle.FixerEnv(t.Kind, t.Bin, dir)...)
 	_, _, err := h.Oracle.Exec(ctx, oracle.Exec{Phase: "fixer", Dir: dir, Subdir: t.Dir, Argv: t.Argv, Env: env, Cache: firstCache, Timeout: 2 * time.Minute})
 	if err != nil {
 		return fmt.Errorf("run %s: %w", t.Tool, err)
 	}
 	return nil
-}
-
-// searchPath is the PATH that runs have.
-func (m *Mechanic) searchPath() string {
-	for _, kv := range append(slices.Clone(m.Oracle.Needs.Env), m.env()...) {
-		if v, ok := strings.CutPrefix(kv, "PATH="); ok {
-			return v
-		}
-	}
-	return "/usr/bin:/bin"
 }
 
 // stamp tells whether a file was written since: tools that rewrite a file in place change its size or its time.
@@ -208,13 +218,10 @@ func skipped(dir string) bool {
 }
 
 // harvest reads the files back that a run has changed, and those that it made where made says so. What is no plain file any more
-// is left as it was, and what is protected too.
+// is left as it was.
 func (m *Mechanic) harvest(dir string, names []string, made bool) (patch.Change, error) {
 	var change patch.Change
 	for _, name := range names {
-		if _, protected := m.Policy.Protected(name); protected {
-			continue
-		}
 		old, err := readBounded(m.Root, name, maxFile)
 		created := errors.Is(err, fs.ErrNotExist)
 		if err != nil && !(created && made) || created && strings.HasPrefix(path.Base(name), ".") {

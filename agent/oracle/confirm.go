@@ -20,7 +20,11 @@ import (
 // other configured check. The receipt holds the rungs as found; the verdict is Green only when none failed, and its Text
 // says what did.
 func (o *Oracle) Confirm(ctx context.Context, seen Sight, claim proof.Claim) (proof.Receipt, Verdict, error) {
-	change, err := patch.Gate(o.Root, claim.Diff, o.Policy)
+	policy, tools, err := o.opened(ctx, claim.Diff, seen.Findings)
+	if err != nil {
+		return proof.Receipt{}, Verdict{}, err
+	}
+	change, err := patch.Gate(o.Root, claim.Diff, policy)
 	if err != nil {
 		return proof.Receipt{}, Verdict{Color: report.Unknown, Text: err.Error()}, nil
 	}
@@ -29,7 +33,14 @@ func (o *Oracle) Confirm(ctx context.Context, seen Sight, claim proof.Claim) (pr
 			return proof.Receipt{}, Verdict{Color: report.Unknown, Text: p + ": setup commands make files there, and a change may not"}, nil
 		}
 	}
-	receipt, err := o.receipt(seen, claim, change)
+	receipt, err := o.receipt(seen, claim, change, policy)
+	if len(tools) > 0 {
+		receipt.Fixers = o.Fixers
+		if err := o.keepAll(tools); err != nil {
+			return receipt, Verdict{}, err
+		}
+		seen.Runs = append(slices.Clone(seen.Runs), tools...) // they belong to the root as its red does
+	}
 	if err != nil {
 		return receipt, Verdict{}, err
 	}
@@ -177,17 +188,17 @@ func (o *Oracle) keepAll(runs []Run) error {
 }
 
 // receipt fills in what is known before the first run.
-func (o *Oracle) receipt(seen Sight, claim proof.Claim, change patch.Change) (proof.Receipt, error) {
+func (o *Oracle) receipt(seen Sight, claim proof.Claim, change patch.Change, policy patch.Policy) (proof.Receipt, error) {
 	tree, err := patch.TreeID(change.Overlay(o.Root), o.Links)
 	if err != nil {
 		return proof.Receipt{}, fmt.Errorf("hash the patched tree: %w", err)
 	}
-	d2, sum := proof.OracleFiles(o.Root, change.Overlay(o.Root), o.Policy)
+	d2, sum := proof.OracleFiles(o.Root, change.Overlay(o.Root), policy)
 	r := proof.Receipt{
 		Version: proof.ReceiptVersion, Root: claim.Root, RootTree: claim.RootTree, Base: claim.Base, Tree: tree,
 		Diff: proof.Sum(claim.Diff), Check: o.Check.ID, Command: o.Check.Run, Dir: slash(o.Check.Dir), K: seen.K,
 		Trusted: seen.Trusted, Natural: seen.Natural, Findings: claim.Findings, Oracle: sum, Tier: string(o.Box.Tier()), Gaps: o.Box.Gaps(),
-		Tools: map[string]string{"redraft": runtime.Version()}, Risk: change.Risk(o.Root, o.Policy).String(),
+		Tools: map[string]string{"redraft": runtime.Version()}, Risk: change.Risk(o.Root, policy).String(),
 		Made: time.Now().UTC().Truncate(time.Second), Evidence: map[string]string{},
 	}
 	if o.Needs.Go != "" {

@@ -54,18 +54,6 @@ func (e *environ) list() []string {
 	return out
 }
 
-// join shows an argv as one line for people and traces; it is never given to a shell.
-func join(argv []string) string {
-	out := make([]string, len(argv))
-	for i, a := range argv {
-		if a == "" || strings.ContainsAny(a, " \t\n\"'$`\\|&;<>()*?[]{}~") {
-			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
-		out[i] = a
-	}
-	return strings.Join(out, " ")
-}
-
 // slash is a folder relative to the tree in the one spelling that records use.
 func slash(dir string) string { return path.Clean(filepath.ToSlash(dir)) }
 

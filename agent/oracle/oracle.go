@@ -68,7 +68,8 @@ type Oracle struct {
 	Setup      *Setup    // what is to be run before See; nothing if nil
 	Every      bool      // Confirm makes its further runs even where a rung has failed already, so that each says what it would alone
 
-	Others []plan.Check // the other configured checks, which Confirm compares with the root's
+	Fixers []proof.Fixer // the project's own tools that may write in protected files; none if empty
+	Others []plan.Check  // the other configured checks, which Confirm compares with the root's
 
 	mu       sync.Mutex
 	counts   map[string]int
@@ -148,7 +149,7 @@ func (o *Oracle) run(ctx context.Context, q request) (Run, error) {
 	}
 	command, argv, sub := check.Run, shell(check), check.Dir
 	if q.argv != nil {
-		command, argv, sub = join(q.argv), q.argv, q.sub
+		command, argv, sub = patch.Line(q.argv), q.argv, q.sub
 	}
 	remove, err := o.repository(ctx, q.dir)
 	if err != nil {

@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -87,11 +88,52 @@ func (n *Needs) addTools(ctx context.Context, set Set, path []string, getenv fun
 		}
 	}
 	a := asker{ctx, path, getenv}
+	speak := n.addNamed(set, a)
 	for _, f := range families {
-		if opaque || slices.ContainsFunc(f.tools, set.names) {
+		if opaque || slices.ContainsFunc(f.tools, set.names) || slices.ContainsFunc(f.tools, func(t string) bool { return slices.Contains(speak, t) }) {
 			n.addFamily(f, a)
 		}
 	}
+}
+
+// addNamed shows what lies around every program on PATH that the checks name, whatever it is called, and gives the
+// interpreters that those which are scripts are written for.
+func (n *Needs) addNamed(set Set, a asker) (interpreters []string) {
+	home := a.getenv("HOME")
+	for _, word := range set.words() {
+		file, err := lookup(word, a.path)
+		if err != nil || strings.Contains(word, "/") {
+			continue
+		}
+		if prefix := prefixOf(word, a.path); prefix != "" && !system(prefix) && !holds(prefix, home) && !secret(prefix, home) {
+			n.addRead(prefix)
+		}
+		if i := interpreter(file); i != "" {
+			interpreters = append(interpreters, i)
+		}
+	}
+	return interpreters
+}
+
+// interpreter is the name of the program that a script's first line asks for, without its version; "" for what is no script.
+func interpreter(file string) string {
+	f, err := os.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	head := make([]byte, 256)
+	k, _ := io.ReadFull(f, head)
+	line, _, _ := strings.Cut(string(head[:k]), "\n")
+	words := strings.Fields(strings.TrimPrefix(line, "#!"))
+	if !strings.HasPrefix(line, "#!") || len(words) == 0 {
+		return ""
+	}
+	name := filepath.Base(words[0])
+	if name == "env" {
+		name = filepath.Base(words[len(words)-1])
+	}
+	return strings.TrimRight(name, "0123456789.")
 }
 
 // in is where a root is, "" if that is not known.

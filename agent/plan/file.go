@@ -183,8 +183,9 @@ var checkKeys = keys[Check]{
 }
 
 var protectKeys = keys[File]{
-	"tests": func(_ *File, n ast.Node) error { _, err := oneOf(n, "auto"); return err }, // a file cannot switch it off
-	"paths": func(f *File, n ast.Node) (err error) { f.Protect, err = texts(n); return err },
+	"tests":  func(_ *File, n ast.Node) error { _, err := oneOf(n, "auto"); return err }, // a file cannot switch it off
+	"paths":  func(f *File, n ast.Node) (err error) { f.Protect, err = texts(n); return err },
+	"fixers": func(f *File, n ast.Node) (err error) { f.Fixers, err = flag(n); return err },
 }
 
 var limitKeys = keys[Limits]{

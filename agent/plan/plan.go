@@ -71,6 +71,7 @@ type File struct {
 	Checks      []Check // in the file's order
 	Setup       []string
 	Protect     []string // globs protected besides the defaults
+	Fixers      bool     // the tools that a check runs may write in protected files, see Fixers
 	Allow       []string // single entries opened from the default protection
 	Triggers    Triggers
 	Limits      Limits // lower an operator's, see Under

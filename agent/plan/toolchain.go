@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -108,6 +109,19 @@ func (s Set) names(tool string) bool {
 	})
 }
 
+// words are the words of every command of the set, each once.
+func (s Set) words() []string {
+	seen := map[string]bool{}
+	for _, c := range s.Checks {
+		for _, words := range commands(c.Run) {
+			for _, w := range words {
+				seen[w] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
 // prefixOf is the folder above the bin folder in which a tool's program really lies, or "".
 func prefixOf(tool string, path []string) string {
 	file, err := lookup(tool, path)
@@ -116,6 +130,9 @@ func prefixOf(tool string, path []string) string {
 	}
 	if file, err = filepath.EvalSymlinks(file); err != nil {
 		return ""
+	}
+	if above, _, ok := strings.Cut(filepath.ToSlash(file), "/node_modules/"); ok { // its dependencies lie beside it
+		return filepath.Join(filepath.FromSlash(above), "node_modules")
 	}
 	dir := filepath.Dir(file)
 	if filepath.Base(dir) == "bin" {

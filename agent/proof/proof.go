@@ -48,6 +48,7 @@ type Policy struct {
 	Fingerprint string   // of the checks as the admitting side found them
 	Sandboxes   []string // tiers that are good enough
 	Patch       patch.Policy
+	Fixers      []Fixer           // the project's own tools that may write in protected files; none if empty
 	Risk        patch.Class       // the highest class admitted
 	Links       map[string]string // submodules of the root, path to commit
 	Setup       []string          // commands that were to be run before the checks; none if empty
@@ -91,6 +92,9 @@ func Admit(evidence, root fs.FS, policy Policy) (*Proof, error) {
 	}
 	if !slices.Contains(policy.Sandboxes, receipt.Tier) {
 		return nil, refuse("sandbox_too_weak", "the runs were made in sandbox %q, which is not allowed here", receipt.Tier)
+	}
+	if policy.Patch, err = receipt.openFixed(root, runs, policy); err != nil {
+		return nil, err
 	}
 	change, err := patch.Gate(root, diff, policy.Patch)
 	if err != nil {
@@ -167,6 +171,9 @@ func oracleSum(tree fs.FS, policy patch.Policy) (string, int, error) {
 			return err
 		}
 		if _, protected := policy.Protected(name); !protected {
+			return nil
+		}
+		if _, fixed := policy.Fixed[name]; fixed { // Gate has held it against what the tool wrote
 			return nil
 		}
 		b, err := fs.ReadFile(tree, name)
@@ -264,6 +271,9 @@ func Recompute(receipt Receipt, runs []Recorded) ([]Rung, error) {
 	if err := receipt.setUp(runs); err != nil {
 		return nil, err
 	}
+	if _, err := receipt.fixed(runs); err != nil {
+		return nil, err
+	}
 	by, err := receipt.sorted(runs)
 	if err != nil {
 		return nil, err
@@ -290,7 +300,7 @@ func Recompute(receipt Receipt, runs []Recorded) ([]Rung, error) {
 func (r Receipt) sorted(runs []Recorded) (map[string][]Recorded, error) {
 	by := map[string][]Recorded{}
 	for _, run := range runs {
-		if run.Phase == SetupPhase {
+		if run.Phase == SetupPhase || run.Phase == FixerPhase {
 			continue
 		}
 		command, dir, ok := r.command(run.RunRecord)

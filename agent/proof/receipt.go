@@ -72,6 +72,7 @@ type Receipt struct {
 	Natural     bool              `json:"natural_order"` // runs in other orders or time zones gave other results on the root and were thrown away
 	Findings    []string          `json:"findings"`
 	Others      []Other           `json:"others,omitempty"` // the other configured checks
+	Fixers      []Fixer           `json:"fixers,omitempty"` // tools of the project's own that wrote in protected files
 	Oracle      string            `json:"oracle_sha256"`    // over path and content of every protected file
 	Rungs       []Rung            `json:"rungs"`
 	Tier        string            `json:"sandbox"`
@@ -86,29 +87,30 @@ type Receipt struct {
 
 // RunRecord is run.json: how the raw output beside it came about.
 type RunRecord struct {
-	Phase      string   `json:"phase"` // see, confirm, revert, canary, mutated, other
-	N          int      `json:"n"`     // from 1 within the phase
-	Mode       string   `json:"mode"`  // plain, instrumented
-	Command    string   `json:"command"`
-	Dir        string   `json:"dir"`  // relative to the tree
-	Tree       string   `json:"tree"` // tree id, computed just before the run
-	Place      string   `json:"place"`
-	Cache      string   `json:"cache"` // see, confirm, or base for the toolchain base alone
-	Module     string   `json:"module,omitempty"`
-	Tier       string   `json:"sandbox"`
-	Setup      string   `json:"setup,omitempty"` // layer that was laid under the tree, see Setup
-	At         string   `json:"at,omitempty"`    // where the command saw Place, if elsewhere
-	Exit       int      `json:"exit"`
-	Signal     string   `json:"signal,omitempty"`
-	Limit      string   `json:"limit,omitempty"`
-	Truncated  bool     `json:"truncated,omitempty"`
-	Refused    []string `json:"refused,omitempty"`
-	Seconds    float64  `json:"seconds"`
-	Seed       int64    `json:"seed,omitempty"`
-	TZ         string   `json:"tz,omitempty"`
-	ThrownAway string   `json:"thrown_away,omitempty"`
-	Check      string   `json:"check,omitempty"`   // of the phase other: which one
-	Reports    []string `json:"reports,omitempty"` // names of the report files it left; the n-th lies in left/n, from 1
+	Phase      string            `json:"phase"` // see, confirm, revert, canary, mutated, other
+	N          int               `json:"n"`     // from 1 within the phase
+	Mode       string            `json:"mode"`  // plain, instrumented
+	Command    string            `json:"command"`
+	Dir        string            `json:"dir"`  // relative to the tree
+	Tree       string            `json:"tree"` // tree id, computed just before the run
+	Place      string            `json:"place"`
+	Cache      string            `json:"cache"` // see, confirm, or base for the toolchain base alone
+	Module     string            `json:"module,omitempty"`
+	Tier       string            `json:"sandbox"`
+	Setup      string            `json:"setup,omitempty"` // layer that was laid under the tree, see Setup
+	At         string            `json:"at,omitempty"`    // where the command saw Place, if elsewhere
+	Exit       int               `json:"exit"`
+	Signal     string            `json:"signal,omitempty"`
+	Limit      string            `json:"limit,omitempty"`
+	Truncated  bool              `json:"truncated,omitempty"`
+	Refused    []string          `json:"refused,omitempty"`
+	Seconds    float64           `json:"seconds"`
+	Seed       int64             `json:"seed,omitempty"`
+	TZ         string            `json:"tz,omitempty"`
+	ThrownAway string            `json:"thrown_away,omitempty"`
+	Check      string            `json:"check,omitempty"`   // of the phase other: which one
+	Wrote      map[string]string `json:"wrote,omitempty"`   // of the phase fixer: protected files that are not the root's afterwards, by SHA-256
+	Reports    []string          `json:"reports,omitempty"` // names of the report files it left; the n-th lies in left/n, from 1
 
 	Canary  *Canary       `json:"canary,omitempty"`  // what lay in the copy besides tree, see Canary
 	Mutated []Mutation    `json:"mutated,omitempty"` // literals of tests that were others in the copy than in tree

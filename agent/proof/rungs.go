@@ -13,7 +13,7 @@ import (
 type Baseline struct {
 	Red     []string        // ids failing in every run that counts
 	Some    []string        // ids failing in some of them only
-	Pass    []string        // ids passing in every one
+	Pass    []string        // ids of tests passing in every one
 	Skipped int             // the most ids skipped in one run
 	Seen    map[string]bool // every id of any run
 	Cut     bool            // a panic or a time-out ended a run early, so that some ids were never seen
@@ -38,12 +38,14 @@ func Base(runs []report.Report) Baseline {
 			if res.Status == report.Fail || res.Status == report.Error {
 				b.kinds[res.ID] = res
 			}
+			if res.Status == report.Pass && res.Kind == report.Test { // a warning that is gone is no loss
+				passes[res.ID]++
+			}
 		}
 		for id, s := range r.Statuses() {
 			b.Seen[id] = true
 			switch s {
 			case report.Pass:
-				passes[id]++
 			case report.Skip:
 				skipped++
 			default:

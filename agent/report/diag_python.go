@@ -1,6 +1,9 @@
 package report
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // pyright reads its text: "  /dir/file.py:3:5 - error: message", indented lines that say why, and the rule in brackets at the
 // end of the last. https://microsoft.github.io/pyright/#/command-line
@@ -142,14 +145,31 @@ func (r isort) line(line string) {
 
 func (r isort) end() {}
 
-// ruffFormat reads ruff format --check.
-type ruffFormat struct{ c *collector }
+// ruffFormat reads ruff format --check: a line a file up to 0.16, and from 0.17 on a diagnostic with the place below it.
+type ruffFormat struct {
+	c    *collector
+	next bool // the place of a diagnostic is due
+}
 
-func newRuffFormat(c *collector) lineReader { return ruffFormat{c} }
+func newRuffFormat(c *collector) lineReader { return &ruffFormat{c: c} }
 
-func isRuffFormat(_ Run, line string) bool { return strings.HasPrefix(line, "Would reformat: ") }
+const ruffUnformatted = "unformatted: File would be reformatted"
 
-func (r ruffFormat) line(line string) {
+func isRuffFormat(_ Run, line string) bool {
+	return strings.HasPrefix(line, "Would reformat: ") || line == ruffUnformatted
+}
+
+func (r *ruffFormat) line(line string) {
+	if place, ok := strings.CutPrefix(strings.TrimLeft(line, " "), "--> "); ok && r.next {
+		if file, where, ok := strings.Cut(place, ".py"); ok {
+			_, rest, _ := strings.Cut(where, ":")
+			number, _, _ := strings.Cut(rest, ":")
+			n, _ := strconv.Atoi(number)
+			suffix, _, _ := strings.Cut(where, ":")
+			r.c.remark(remark{tool: "ruff-format", rule: "format", file: file + ".py" + suffix, line: n, message: "would be reformatted"})
+		}
+	}
+	r.next = line == ruffUnformatted
 	if file, ok := strings.CutPrefix(line, "Would reformat: "); ok && file != "" {
 		r.c.remark(remark{tool: "ruff-format", rule: "format", file: file, message: "would be reformatted"})
 	}
@@ -160,4 +180,4 @@ func (r ruffFormat) line(line string) {
 	}
 }
 
-func (r ruffFormat) end() {}
+func (r *ruffFormat) end() {}

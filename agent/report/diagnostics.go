@@ -15,7 +15,7 @@ var diagnosticReaders = slices.Concat(lineTools(), []textReader{
 	{format: "ruff", wakes: []string{"--> "}, when: isRuffPlace, start: newRuff},
 	{format: "black", wakes: []string{"would reformat ", "error: cannot format "}, when: isBlack, start: newBlack},
 	{format: "isort", wakes: []string{" Imports are incorrectly sorted and/or formatted."}, start: newIsort},
-	{format: "ruff-format", wakes: []string{"Would reformat: "}, when: isRuffFormat, start: newRuffFormat},
+	{format: "ruff-format", wakes: []string{"Would reformat: ", ruffUnformatted}, when: isRuffFormat, start: newRuffFormat},
 	{format: "rustc", wakes: []string{".rs:"}, when: isRust, start: newRust},
 	{format: "rustfmt", wakes: []string{"Diff in ", ".rs"}, when: isRustfmt, start: newRustfmt},
 	{format: "gofmt", wakes: []string{".go", "gofmt ", "goimports ", "gofumpt "}, when: isGofmt, start: newGofmt},

@@ -32,6 +32,7 @@ type Job struct {
 	Tiers    []string          `json:"tiers"` // of mechanic, small, big, in order
 	Limits   Limits            `json:"limits"`
 	Seed     int64             `json:"seed"`
+	Fixers   bool              `json:"fixers,omitempty"` // the project's own tools may write in protected files
 	Protect  []string          `json:"protect,omitempty"`
 	Allow    []string          `json:"allow,omitempty"`
 	Off      []string          `json:"off,omitempty"`      // switched-off scene sections and features

@@ -56,7 +56,7 @@ type Outcome struct {
 }
 
 // opened is the configuration under which a project's own tools may rewrite protected files.
-const opened = "version: 1\nprotect: {fixers: true}\n"
+const opened = "version: 1\nprotect:\n  fixers: true\n"
 
 // run is the program. Exit: 0 nothing wrong was proved, 1 something was, 2 usage, 3 our side failed.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {

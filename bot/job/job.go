@@ -290,6 +290,24 @@ func (j Job) configured(root fs.FS) (plan.Set, error) {
 	return plan.FindWith(*j.Config, root)
 }
 
+// fixers are the tools that the repository lets write in protected files: those that the check itself runs, or none.
+func fixers(root fs.FS, set plan.Set, spec trace.Job) []proof.Fixer {
+	i := slices.IndexFunc(set.Checks, func(c plan.Check) bool { return c.ID == spec.Check })
+	if i < 0 || !spec.Fixers {
+		return nil
+	}
+	return Fixers(root, set.Checks[i])
+}
+
+// Fixers are the writing forms of the tools that a check runs, as receipts name them.
+func Fixers(root fs.FS, c plan.Check) []proof.Fixer {
+	var out []proof.Fixer
+	for _, f := range plan.Fixers(root, c) {
+		out = append(out, proof.Fixer{Tool: f.Tool, Kind: string(f.Kind), Argv: f.Argv, Dir: f.Dir, Bin: f.Bin})
+	}
+	return out
+}
+
 // admit turns the evidence into a Proof by this side's own files, and ends the job with it.
 func (j Job) admit(ctx context.Context, rec *trace.Recorder, spec trace.Job, set plan.Set, out Outcome) (Outcome, error) {
 	root, err := j.Mirror.TreeFS(spec.Root)
@@ -304,7 +322,7 @@ func (j Job) admit(ctx context.Context, rec *trace.Recorder, spec trace.Job, set
 	p, err := proof.Admit(evidence.FS(), root, proof.Policy{
 		Root: spec.Root, RootTree: spec.RootTree, Base: spec.Base, Fingerprint: set.Fingerprint, Setup: set.Setup, Sandboxes: j.Sandboxes,
 		Patch: proof.PatchPolicy(spec.Protect, spec.Allow, set.AllScripts(), spec.Limits.Files, spec.Limits.Lines), Risk: proof.MaxRisk, Links: spec.Links,
-		Others: j.others(set, spec.Check),
+		Others: j.others(set, spec.Check), Fixers: fixers(root, set, spec),
 	})
 	var no *proof.Refusal
 	if errors.As(err, &no) {

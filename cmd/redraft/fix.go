@@ -305,7 +305,7 @@ func (s *setting) job(a *app, f fixFlags, trigger string, onEvent func(trace.Eve
 		Spec: trace.Job{
 			ID: s.id, Key: s.repo.Dir + "#" + s.command, Repo: filepath.Base(s.repo.Dir), Target: "working copy", Trigger: trigger,
 			Root: s.repo.Head, Base: s.repo.Head, Models: s.models, Tiers: s.tiers, Seed: f.seed, Limits: a.limits(f, s.file.Limits),
-			Protect: s.file.Protect, Allow: s.file.Allow,
+			Fixers: s.file.Fixers, Protect: s.file.Protect, Allow: s.file.Allow,
 			Sandbox: trace.SandboxChoice{Tier: a.config.Sandbox.Tier, Allow: a.config.Sandbox.Allow}, Setup: a.config.Setup.choice("checkout " + s.repo.Dir),
 		},
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/redraft-dev/redraft/agent/proof"
 	"github.com/redraft-dev/redraft/agent/sandbox"
 	"github.com/redraft-dev/redraft/agent/trace"
+	"github.com/redraft-dev/redraft/bot/job"
 	"github.com/redraft-dev/redraft/worktree"
 )
 
@@ -153,6 +154,9 @@ func (a *app) assemble(ctx context.Context, j trace.Job, rec *trace.Recorder) (a
 	if err != nil {
 		return nil, nil, errors.Join(err, closeRoot())
 	}
+	if j.Fixers {
+		o.Fixers = job.Fixers(root, o.Check)
+	}
 	if own := fixers(root, o.Check); slices.Contains(j.Tiers, agent.Mechanic) && (needs.Go != "" || len(own) > 0) {
 		ag.Mechanic = &mechanic.Mechanic{Oracle: o, Policy: o.Policy, Root: root, Module: o.Module, Fixers: own, Width: width(j)}
 		ag.Mechanic.OnTry = func(t mechanic.Try) { _ = rec.Add(0, trace.TypeCandidate, candidate(t)) }
@@ -163,8 +167,8 @@ func (a *app) assemble(ctx context.Context, j trace.Job, rec *trace.Recorder) (a
 // fixers are the writing forms of the tools that a check runs.
 func fixers(root fs.FS, c plan.Check) []mechanic.Fixer {
 	var out []mechanic.Fixer
-	for _, f := range plan.Fixers(root, c) {
-		out = append(out, mechanic.Fixer{Tool: f.Tool, Kind: string(f.Kind), Argv: f.Argv, Dir: f.Dir, Bin: f.Bin})
+	for _, f := range job.Fixers(root, c) {
+		out = append(out, mechanic.Fixer{Tool: f.Tool, Kind: f.Kind, Argv: f.Argv, Dir: f.Dir, Bin: f.Bin})
 	}
 	return out
 }

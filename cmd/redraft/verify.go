@@ -221,7 +221,7 @@ func (a *app) runAgain(ctx context.Context, receipt proof.Receipt, diff []byte, 
 	j := s.job(a, fixFlags{sandbox: f.sandbox, seed: 1}, "verify", ui.event)
 	j.Command, j.Dir, j.Config, j.End, j.Claim, j.Key = "", "", &file, nil, diff, nil
 	j.Spec.Root, j.Spec.Base, j.Spec.Check, j.Spec.Mode, j.Spec.Tiers = receipt.Root, receipt.Base, check.ID, trace.ModeAgain, []string{}
-	j.Spec.Protect, j.Spec.Allow = file.Protect, file.Allow
+	j.Spec.Fixers, j.Spec.Protect, j.Spec.Allow = file.Fixers, file.Protect, file.Allow
 	out, err := j.Do(ctx)
 	if err != nil {
 		return "", a.endOf(ctx, out, err)

@@ -110,6 +110,8 @@ type logReader struct {
 	fold    string   // command of the Travis step
 	whole   Class    // what the log says of the machine
 	runner  bool     // that the runner itself said so
+	quiet   []byte   // lines that nobody cared for yet
+	asleep  bool     // nobody reads
 	asError bool     // the step is to be taken for failed at its end
 }
 
@@ -131,9 +133,10 @@ func newLogReader() *logReader {
 // open begins to read a step's output.
 func (l *logReader) open(s Step) {
 	l.step, l.state, l.errors, l.asError = s, inBody, nil, false
-	l.s = nil
+	l.s, l.quiet = nil, l.quiet[:0]
 	if !l.failed {
 		l.s = newStream(Run{Command: s.Command, Exit: -1})
+		l.asleep = l.s.idle()
 	}
 }
 
@@ -176,9 +179,11 @@ func (l *logReader) body(line []byte) {
 	if bytes.IndexByte(line, 0) >= 0 {
 		line = bytes.ReplaceAll(line, []byte{0}, nil)
 	}
-	l.machine(line)
-	if l.s != nil {
-		l.s.readLine(dropEscapes(line))
+	if l.s == nil {
+		return
+	}
+	if line = dropEscapes(line); !l.quietly(line) {
+		l.loud(line)
 	}
 }
 
@@ -221,6 +226,7 @@ func (l *logReader) closeStep(failed bool, exit int) {
 	}
 	l.failed = true
 	l.log.Step = l.step
+	l.unquiet()
 	l.s.settle()
 	l.log.Report, l.log.Tail = l.s.report(exit)
 	l.s = nil
@@ -249,6 +255,7 @@ func (s *stream) report(exit int) (Report, string) {
 // finish is the log's whole meaning.
 func (l *logReader) finish() Log {
 	if l.state != outside && l.s != nil {
+		l.unquiet()
 		l.s.settle()
 	}
 	if l.state != outside && (l.asError || len(l.errors) > 0 || l.log.Source == "travis" && l.s != nil && l.s.guessedExit() > 0) {

@@ -83,7 +83,7 @@ const linesBefore = 64
 func newCollector(r Run, p *places) *collector {
 	index := allWakes()
 	rs := index.readers
-	c := &collector{index: index, hits: make([]bool, len(rs)), run: r, places: p, readers: rs, awake: make([]lineReader, len(rs)), seen: map[string]bool{}, marks: map[Class]bool{}}
+	c := &collector{index: index, hits: make([]bool, len(rs)+1), run: r, places: p, readers: rs, awake: make([]lineReader, len(rs)), seen: map[string]bool{}, marks: map[Class]bool{}}
 	for i, t := range rs {
 		if commandRuns(r.Command, t.runs) {
 			c.awake[i] = t.start(c)

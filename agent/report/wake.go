@@ -6,54 +6,83 @@ import (
 	"sync"
 )
 
-// wakeIndex finds which of many words stand in a line, in one pass. Of every word it knows the pair of bytes that is rarest
-// in logs, looks for nothing but these pairs, and compares a whole word only where its pair stands.
+// wakeIndex finds which of many words stand in a line, in one pass. Of every word it knows the three bytes in a row that are
+// rarest in logs. It looks a hash of every three bytes of the line up, and compares a whole word only where that hits.
 type wakeIndex struct {
 	readers []textReader
-	pairs   [1 << 16 / 64]uint64 // a bit for each pair that stands for a word
-	spots   map[uint16][]spot
-	always  []int // readers with a word too short to have a pair
+	bits    [1 << 16 / 64]uint64 // a bit for each hash that stands for a word
+	at      [1 << 16]uint16      // where in spots the words of a hash begin, from 1
+	spots   []spot
+	ends    []spot // words of two bytes, which may end a line
 }
 
-// spot is a word and where in it its pair stands.
+// spot is a word and where in it its three bytes stand.
 type spot struct {
 	word   string
 	offset int
 	reader int
+	hash   uint16
+	more   bool // the next one has the same hash
 }
 
 // allWakes is the index of all text readers.
 var allWakes = sync.OnceValue(func() *wakeIndex { return newWakeIndex(textReaders()) })
 
+// goWords make the go command's own reader care for a line, besides those that it knows by how they begin.
+var goWords = []string{".go:", "--- FAIL: ", "--- PASS: ", "--- SKIP: ", "no space left on device", "No space left on device", "cannot allocate memory", "command not found", ": not found"}
+
 func newWakeIndex(readers []textReader) *wakeIndex {
-	w := &wakeIndex{readers: readers, spots: map[uint16][]spot{}}
+	w := &wakeIndex{readers: readers}
 	for i, r := range readers {
 		for _, word := range r.wakes {
 			w.add(word, i)
 		}
 	}
+	for _, word := range goWords {
+		w.add(word, len(readers))
+	}
+	slices.SortStableFunc(w.spots, func(a, b spot) int { return int(a.hash) - int(b.hash) })
+	for i, s := range w.spots {
+		w.bits[s.hash/64] |= 1 << (s.hash % 64)
+		if w.at[s.hash] == 0 {
+			w.at[s.hash] = uint16(i + 1)
+		} else {
+			w.spots[i-1].more = true
+		}
+	}
 	return w
 }
 
+// add takes a word of a reader, or of the go command's own with a number past the last reader.
 func (w *wakeIndex) add(word string, reader int) {
-	if len(word) < 2 {
-		if !slices.Contains(w.always, reader) {
-			w.always = append(w.always, reader)
+	switch len(word) {
+	case 0, 1:
+		panic("a word of " + w.readers[reader].format + " is too short to wake it")
+	case 2:
+		w.ends = append(w.ends, spot{word: word, reader: reader})
+		for third := range uint32(256) {
+			w.spots = append(w.spots, spot{word: word, reader: reader, hash: hash3(uint32(word[0])<<16 | uint32(word[1])<<8 | third)})
 		}
-		return
+	default:
+		i := rarest(word)
+		h := hash3(uint32(word[i])<<16 | uint32(word[i+1])<<8 | uint32(word[i+2]))
+		w.spots = append(w.spots, spot{word: word, offset: i, reader: reader, hash: h})
 	}
+}
+
+// rarest is where the three bytes in a row stand that logs hold least often.
+func rarest(word string) int {
 	best, least := 0, 1<<30
-	for i := range len(word) - 1 {
-		if n := commonness(word[i]) * commonness(word[i+1]); n < least {
+	for i := range len(word) - 2 {
+		if n := commonness(word[i]) * commonness(word[i+1]) * commonness(word[i+2]); n < least {
 			best, least = i, n
 		}
 	}
-	p := pairOf(word[best], word[best+1])
-	w.pairs[p/64] |= 1 << (p % 64)
-	w.spots[p] = append(w.spots[p], spot{word: word, offset: best, reader: reader})
+	return best
 }
 
-func pairOf(a, b byte) uint16 { return uint16(a)<<8 | uint16(b) }
+// hash3 spreads three bytes over sixteen bits.
+func hash3(three uint32) uint16 { return uint16(three * 0x9e3779b1 >> 16) }
 
 // commonness is about how often a byte stands in build logs, which are mostly English, paths and numbers.
 func commonness(c byte) int {
@@ -74,34 +103,47 @@ func commonness(c byte) int {
 	return 4
 }
 
-// find marks the readers that a word of the line belongs to.
-func (w *wakeIndex) find(line string, hits []bool) (any bool) {
-	for _, r := range w.always {
-		hits[r], any = true, true
-	}
+// find marks the readers that a word of the line belongs to. There is one place more than there are readers.
+func find[T string | []byte](w *wakeIndex, line T, hits []bool) (any bool) {
 	if len(line) < 2 {
-		return any
+		return false
 	}
-	prev := uint16(line[0])
-	for i := 1; i < len(line); i++ {
-		p := prev<<8 | uint16(line[i])
-		prev = p & 0xff
-		if w.pairs[p/64]&(1<<(p%64)) != 0 {
-			any = w.compare(line, i-1, p, hits) || any
+	for i := range w.ends {
+		any = stands(line, len(line)-2, &w.ends[i], hits) || any
+	}
+	three := uint32(line[0])<<8 | uint32(line[1])
+	for i := 2; i < len(line); i++ {
+		three = (three<<8 | uint32(line[i])) & 0xffffff
+		if h := hash3(three); w.bits[h/64]&(1<<(h%64)) != 0 {
+			any = compare(w, line, i-2, h, hits) || any
 		}
 	}
 	return any
 }
 
-// compare looks for the words whose pair stands at i.
-func (w *wakeIndex) compare(line string, i int, p uint16, hits []bool) (any bool) {
-	for _, s := range w.spots[p] {
-		from := i - s.offset
-		if from >= 0 && len(line)-from >= len(s.word) && line[from:from+len(s.word)] == s.word {
-			hits[s.reader], any = true, true
+// compare looks for the words whose three bytes stand at i.
+func compare[T string | []byte](w *wakeIndex, line T, i int, h uint16, hits []bool) (any bool) {
+	for n := int(w.at[h]) - 1; n >= 0; n++ {
+		any = stands(line, i-w.spots[n].offset, &w.spots[n], hits) || any
+		if !w.spots[n].more {
+			break
 		}
 	}
 	return any
+}
+
+// stands reports whether a word stands at that place, and marks its reader.
+func stands[T string | []byte](line T, from int, s *spot, hits []bool) bool {
+	if from < 0 || len(line)-from < len(s.word) {
+		return false
+	}
+	for k := range len(s.word) {
+		if line[from+k] != s.word[k] {
+			return false
+		}
+	}
+	hits[s.reader] = true
+	return true
 }
 
 // line shows one line of the run to the readers that are awake, and wakes those that it is for.
@@ -110,7 +152,7 @@ func (c *collector) line(raw string) {
 	if strings.IndexByte(raw, 0x1b) >= 0 {
 		line = clean(raw)
 	}
-	if c.index.find(line, c.hits) {
+	if find(c.index, line, c.hits) {
 		c.wake(line)
 	}
 	for _, r := range c.awake {
@@ -125,16 +167,31 @@ func (c *collector) line(raw string) {
 
 // wake starts the readers that were hit and sleep, and tells them what came before.
 func (c *collector) wake(line string) {
-	for i, hit := range c.hits {
-		if !hit {
-			continue
-		}
-		c.hits[i] = false
-		if r := c.readers[i]; c.awake[i] == nil && (r.when == nil || r.when(c.run, line)) {
+	for i, r := range c.readers {
+		if c.hits[i] && c.awake[i] == nil && (r.when == nil || r.when(c.run, line)) {
 			c.awake[i] = r.start(c)
 			for _, b := range c.before {
 				c.awake[i].line(b)
 			}
 		}
 	}
+	clear(c.hits)
+}
+
+// sleeps reports whether no reader is awake.
+func (c *collector) sleeps() bool {
+	return !slices.ContainsFunc(c.awake, func(r lineReader) bool { return r != nil })
+}
+
+// cares reports whether a line would wake a reader, or is one for the go command's own.
+func (c *collector) cares(line []byte) bool {
+	if !find(c.index, line, c.hits) {
+		return false
+	}
+	text, cares := string(line), c.hits[len(c.readers)]
+	for i, r := range c.readers {
+		cares = cares || c.hits[i] && (r.when == nil || r.when(c.run, text))
+	}
+	clear(c.hits)
+	return cares
 }

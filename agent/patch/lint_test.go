@@ -296,6 +296,8 @@ func TestLintAsserted(t *testing.T) {
 		{"a table", "asserted-values", "p.js", jsOld, in(jsOld, "  const t = { 7: 5040, 8: 40320 };\n  if (t[n]) return t[n];"), []string{"5040", "40320"}},
 		{"a match", "asserted-values", "p.rs", rsOld, in(rsOld, "    match n { 7 => return 5040, _ => {} }"), []string{"5040"}},
 		{"a ternary", "asserted-values", "p.ts", jsOld, in(jsOld, "  if (n) return n === 7 ? 5040 : n;"), []string{"5040"}},
+		{"words for inputs", "asserted-values", "p.go", goOld, in(goOld, "\tswitch n {\n\tcase 44:\n\t\treturn \"XLIV\"\n\tcase 4:\n\t\treturn \"IV\"\n\t}"), []string{"\"XLIV\"", "IV"}},
+		{"one word for an input", "~asserted-values", "p.go", goOld, in(goOld, "\tif n == 404 {\n\t\treturn \"missing\"\n\t}"), []string{"missing"}},
 		{"joined", "asserted-values", "p.py", pyOld, in(pyOld, "    if n == 7:\n        return 'Hello, ' + 'Ann!'\n    return 'Hello, ' + 'Bob!'"), []string{"Hello, Ann!", "'Hello, Bob!'"}},
 		{"a default", "~asserted-values", "p.go", goOld, in(goOld, "\tport := 8080\n\t_ = port"), []string{"8080"}},
 		{"a small number", "", "p.go", goOld, in(goOld, "\tif n == 0 {\n\t\treturn 1\n\t}"), []string{"1", "0"}},

@@ -69,7 +69,7 @@ func renamedAway(change Change, name string) bool {
 }
 
 // reproduced gives the places where a change has the values in it that the failing assertions ask for: two that nobody
-// comes upon by chance, or one that the code gives for an input it knows.
+// comes upon by chance or that are given for an input, or one that is both.
 func reproduced(old, fresh []read, asserted []string) []noted {
 	wanted := atoms(asserted)
 	had := map[string]int{}
@@ -94,10 +94,11 @@ func reproduced(old, fresh []read, asserted []string) []noted {
 			n := r.note(Asserted, f, false)
 			n.key = "" // never on the root: what it has was taken away above
 			out = append(out, n)
-			if telling(f.Text) {
+			answer := f.Usage == syntax.Result && f.Guard != "" && f.Guard != "0" && f.Guard != "1"
+			if telling(f.Text) || answer {
 				values[f.Text] = true
-				guarded = guarded || f.Usage == syntax.Result && f.Guard != "" && f.Guard != "0" && f.Guard != "1"
 			}
+			guarded = guarded || telling(f.Text) && answer
 		}
 	}
 	if len(values) >= 2 || guarded {
@@ -129,7 +130,7 @@ func atoms(asserted []string) map[string]bool {
 			}
 			return
 		}
-		if len(v) >= 3 && v != "true" && v != "false" && v != "nil" && v != "null" && v != "None" {
+		if len(v) >= 2 && v != "true" && v != "false" && v != "nil" && v != "null" && v != "None" {
 			set[v] = true
 		}
 	}

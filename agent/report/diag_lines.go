@@ -50,10 +50,12 @@ func hasLevel(line string) bool {
 	return strings.Contains(line, ": error: ") || strings.Contains(line, ": note: ") || strings.Contains(line, ": warning: ") || strings.Contains(line, ": info: ")
 }
 
-// hasColumn reports whether a number follows the name that ends in "py:" or so.
+// hasColumn reports whether a line and a column, or a line and a bracket, follow the name that ends in "py:" or so. It is
+// asked of every line of a trace, and an errorformat costs a thousand times as much.
 func hasColumn(line string) bool {
 	_, rest, ok := strings.Cut(line, ":")
-	return ok && rest != "" && rest[0] >= '0' && rest[0] <= '9' && strings.Contains(rest, ": ")
+	after := strings.TrimLeft(rest, "0123456789")
+	return ok && after != rest && (strings.HasPrefix(after, ": [") || len(after) > 1 && after[0] == ':' && after[1] >= '0' && after[1] <= '9')
 }
 
 func never(string) bool { return false }

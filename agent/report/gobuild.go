@@ -199,10 +199,8 @@ var dependencyTrouble = []string{
 // trouble looks for what makes a run impossible to judge in the words of the go command and its tools; the words of a
 // test are never asked, except for the form an operating system's error has.
 func (s *stream) trouble(line string) {
-	for _, words := range dependencyTrouble {
-		if strings.Contains(line, words) && (s.block != nil || strings.HasPrefix(line, "go: ") || strings.Contains(line, ".go:")) {
-			s.missing = true
-		}
+	if s.block != nil || strings.HasPrefix(line, "go: ") || strings.Contains(line, ".go:") {
+		s.missing = s.missing || hasAny(line, dependencyTrouble...)
 	}
 	if strings.HasSuffix(line, ": no space left on device") {
 		s.diskFull = true

@@ -112,8 +112,11 @@ func (s *stream) testLine(line string) bool {
 
 // lateReport finds a report that a test's unfinished line of output stands before: "no newline--- PASS: TestX (0.00s)".
 func (s *stream) lateReport(line string) (r reportLine, ok bool) {
+	if !strings.HasSuffix(line, ")") {
+		return r, false
+	}
 	i := strings.LastIndex(line, "--- ")
-	if i <= 0 || !strings.HasSuffix(line, ")") {
+	if i <= 0 {
 		return r, false
 	}
 	if r, ok = parseReport(line[i:]); !ok {

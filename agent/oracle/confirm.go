@@ -80,7 +80,12 @@ func (o *Oracle) Confirm(ctx context.Context, seen Sight, claim proof.Claim) (pr
 		maps.Copy(receipt.Evidence, r.Files)
 	}
 	receipt.Rungs = proof.Merge(receipt.Rungs, o.rungs(receipt, seen, runs))
-	for _, r := range receipt.Rungs {
+	return receipt, held(v, receipt.Rungs), nil
+}
+
+// held is a verdict that is no longer green where a rung failed, and says which.
+func held(v Verdict, rungs []proof.Rung) Verdict {
+	for _, r := range rungs {
 		if r.Status == proof.Failed && v.Text == "" {
 			v.Text = r.ID + ": " + r.Text
 			if v.Color == report.Green {
@@ -88,7 +93,7 @@ func (o *Oracle) Confirm(ctx context.Context, seen Sight, claim proof.Claim) (pr
 			}
 		}
 	}
-	return receipt, v, nil
+	return v
 }
 
 // further makes the runs that a green claim has to stand besides, the cheap ones first, and stops at the first that refuses

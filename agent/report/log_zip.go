@@ -94,7 +94,7 @@ func readZipped(f *zip.File, left *int64) (Log, error) {
 }
 
 // ReadFiles reads reports that were handed over without the run that wrote them: report files, and text that a run printed.
-// The colour is what they say, for there is no exit status; the string is the end of the text.
+// The colour is what they say, for there is no exit status: what no reader knows has none. The string is the end of the text.
 func ReadFiles(files []File) (Report, string) {
 	var run Run
 	for _, f := range files {
@@ -112,7 +112,11 @@ func ReadFiles(files []File) (Report, string) {
 	if s.guessedExit() > 0 {
 		exit = 1
 	}
-	return s.report(exit)
+	rep, tail := s.report(exit)
+	if rep.Format == "exit" {
+		rep.Format, rep.Results = "", nil
+	}
+	return rep, tail
 }
 
 // known reports whether a reader of report files takes it.

@@ -216,6 +216,9 @@ func reportExplained(r report.Report, tail string) explained {
 			ID: f.ID, Kind: string(f.Kind), Status: string(f.Status), File: f.File, Line: f.Line, Got: f.Got, Want: f.Want, Message: f.Message,
 		})
 	}
+	if r.Format == "" {
+		e.Text, e.Next = tail, "Give a report that a reader knows, or the log of the job that wrote it."
+	}
 	if r.Format == "exit" {
 		e.Text, e.Findings = tail, []trace.Finding{}
 		if e.Verdict == "red" {

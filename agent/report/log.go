@@ -211,6 +211,9 @@ func (l *logReader) closeStep(failed bool, exit int) {
 	if l.state == outside {
 		return
 	}
+	if l.state == inHead { // its description was cut off
+		l.endHead()
+	}
 	l.state = outside
 	if !failed {
 		l.s = nil

@@ -167,6 +167,7 @@ func TestLogMemory(t *testing.T) {
 func FuzzLog(f *testing.F) {
 	f.Add([]byte(githubLog))
 	f.Add([]byte("travis_time:start:1\r\x1b[0K$ x\nThe command \"x\" exited with 1.\n"))
+	f.Add([]byte("##[group]Run \n##[error]0"))
 	f.Add([]byte("##[group]Run \n##[endgroup]\n##[error]\n::error file=a,line=9::x\n\" exited with 2\n"))
 	names, _ := filepath.Glob("testdata/*/*.txt")
 	for i, name := range names {

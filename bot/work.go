@@ -368,7 +368,7 @@ func (w *work) spec(ctx context.Context) (job.Job, error) {
 		Spec: trace.Job{
 			ID: filepath.Base(w.dir), Key: w.job.Key, Repo: w.job.Repo.String(), Target: w.job.Target.String(), Trigger: w.job.Trigger,
 			Root: w.job.Root, Base: w.job.Base, Check: w.check(), Models: models, Tiers: tiers, Mode: mode, Sandbox: w.Repair.Sandbox, Setup: w.setup(), Seed: w.Repair.Seed,
-			Limits:  trace.Limits{Turns: l.Turns, Files: l.Files, Lines: l.Lines, Wall: time.Duration(l.Minutes) * time.Minute},
+			Limits: trace.Limits{Turns: l.Turns, Files: l.Files, Lines: l.Lines, Wall: time.Duration(l.Minutes) * time.Minute},
 			Fixers: w.policy.Fixers, Protect: w.policy.Protect, Allow: w.policy.Allow, Said: strings.TrimSpace(w.Repair.Said + "\n" + w.job.Words), Attempt: w.q.Attempt, RetryOf: w.earlier(),
 		},
 	}, nil

@@ -160,7 +160,7 @@ func (h *hunt) touchable(all patch.Change) (patch.Change, patch.Policy) {
 // tool runs one fixer.
 func (h *hunt) tool(ctx context.Context, dir string, t Fixer) error {
 	env := append(h.env(), h.Oracle.FixerEnv(t.Kind, t.Bin, dir)...)
-	_, _, err := h.Oracle.Exec(ctx, oracle.Exec{Phase: "fixer", Dir: dir, Subdir: t.Dir, Argv: t.Argv, Env: env, Cache: firstCache, Timeout: 2 * time.Minute})
+	_, _, err := h.Oracle.Exec(ctx, oracle.Exec{Phase: "fix", Dir: dir, Subdir: t.Dir, Argv: t.Argv, Env: env, Cache: firstCache, Timeout: 2 * time.Minute})
 	if err != nil {
 		return fmt.Errorf("run %s: %w", t.Tool, err)
 	}

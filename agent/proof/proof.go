@@ -160,7 +160,11 @@ func OracleFiles(root, patched fs.FS, policy patch.Policy) (Rung, string) {
 	if a != b {
 		return Rung{"D2", Failed, "a protected file differs from the root's"}, a
 	}
-	return Rung{"D2", Held, fmt.Sprintf("%d protected files are the root's, byte for byte", n)}, a
+	text := fmt.Sprintf("%d protected files are the root's, byte for byte", n)
+	if wrote := len(policy.Fixed); wrote > 0 {
+		text += fmt.Sprintf("; %s as the check's own tool wrote it on the root", count(wrote, "file"))
+	}
+	return Rung{"D2", Held, text}, a
 }
 
 // oracleSum hashes path and content of every protected file, and counts them.

@@ -162,7 +162,7 @@ func sectionOf(e Event) string {
 		return fmt.Sprintf("turn %d", e.Turn)
 	case phase == "see":
 		return "see: the untouched root"
-	case isCheap(phase) || phase == "fixer":
+	case isCheap(phase) || phase == "fix" || phase == "fixer":
 		return "mechanic"
 	}
 	return ""

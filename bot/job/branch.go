@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"regexp"
 	"strings"
 	"time"
@@ -83,14 +84,26 @@ func Title(r proof.Receipt) string {
 // testName is what stands after the import path in a Go finding's id; the path itself may hold dots.
 var testName = regexp.MustCompile(`\.((?:Test|Example|Fuzz).*|\[[a-z]+\])$`)
 
-// short is a finding's name without its package.
+// short is a finding's name without what it stands in: a package, a file, a suite; of a diagnostic its tool, rule and file.
 func short(finding string) string {
 	if m := testName.FindStringSubmatch(finding); m != nil {
 		return m[1]
 	}
-	return finding[strings.LastIndex(finding, ".")+1:]
+	for _, mark := range []string{" > ", "::"} { // jest, vitest, mocha, node:test; pytest, cargo
+		if i := strings.LastIndex(finding, mark); i >= 0 && i+len(mark) < len(finding) {
+			return finding[i+len(mark):]
+		}
+	}
+	if parts := strings.SplitN(finding, ":", 3); len(parts) == 3 && parts[2] != "" {
+		return parts[0] + " " + parts[1] + " in " + path.Base(parts[2])
+	}
+	if i := strings.LastIndex(finding, "."); i >= 0 && !strings.Contains(finding, "/") && i+1 < len(finding) { // JUnit, unittest
+		return finding[i+1:]
+	}
+	return path.Base(finding)
 }
 
+// Slug is a short name for a branch, from the first finding or the command.
 var notSlug = regexp.MustCompile(`[^a-z0-9]+`)
 
 // Slug is a short name for a branch, from the first finding or the command.

@@ -191,6 +191,12 @@ func TestSlug(t *testing.T) {
 		{"example.com/m.[build]", "build"},
 		{"example.com/m.Test" + strings.Repeat("X", 80), "test" + strings.Repeat("x", 36)},
 		{"m.日本", "check"},
+		{"tests/test_cart.py::TestCart::test_total[3-4]", "test-total-3-4"},
+		{"src/cart.test.js > cart > adds up", "adds-up"},
+		{"cart::tests::adds_up", "adds-up"},
+		{"com.example.CartTest.addsUp", "addsup"},
+		{"gofmt:format:shop/cart_test.go", "gofmt-format-in-cart-test-go"},
+		{"test_cart.Cart.test_total", "test-total"},
 	} {
 		if got := job.SlugOf(row.finding); got != row.want {
 			t.Errorf("%s: got %q, want %q", row.finding, got, row.want)

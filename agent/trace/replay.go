@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -156,13 +157,13 @@ func sectionOf(e Event) string {
 		phase = decode[VerdictData](e).Phase
 	}
 	switch {
-	case phase == "confirm" || phase == "revert":
+	case slices.Contains([]string{"confirm", "revert", "canary", "mutated", "other", "fixer"}, phase):
 		return "proof"
 	case e.Turn > 0:
 		return fmt.Sprintf("turn %d", e.Turn)
 	case phase == "see":
 		return "see: the untouched root"
-	case isCheap(phase) || phase == "fix" || phase == "fixer":
+	case isCheap(phase) || phase == "fix":
 		return "mechanic"
 	}
 	return ""

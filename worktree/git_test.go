@@ -5,7 +5,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -121,8 +123,8 @@ func TestOnRun(t *testing.T) {
 func TestRunEnds(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	mark := filepath.Join(dir, "mark")
-	g := &Git{path: fakeGit(t, dir, "trap '' TERM\n(trap '' TERM; sleep 2; touch '"+mark+"') &\nwhile :; do sleep 0.1; done")}
+	child := filepath.Join(dir, "child")
+	g := &Git{path: fakeGit(t, dir, "trap '' TERM\nsh -c 'trap \"\" TERM; echo $$ > \""+child+"\"; exec sleep 60' &\nwhile :; do sleep 0.1; done")}
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	start := time.Now()
@@ -132,16 +134,23 @@ func TestRunEnds(t *testing.T) {
 	if took := time.Since(start); took > grace+2*time.Second {
 		t.Errorf("ended after %v", took)
 	}
-	time.Sleep(time.Until(start.Add(2400 * time.Millisecond)))
-	if _, err := os.Stat(mark); err == nil {
-		t.Error("a child of the child lived on")
+	b, err := os.ReadFile(child)
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil || pid < 2 {
+		t.Fatalf("the child said %q, %v", b, err)
+	}
+	for end := time.Now().Add(5 * time.Second); syscall.Kill(pid, 0) == nil; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			t.Fatal("a child of the child lived on")
+		}
 	}
 	loud := &Git{path: fakeGit(t, t.TempDir(), "head -c 400000 /dev/zero")}
 	if _, err := loud.run(t.Context(), call{args: []string{"x"}, most: 1000}); !errors.Is(err, errTooMuch) {
 		t.Errorf("error %v, want %v", err, errTooMuch)
 	}
 	angry := &Git{path: fakeGit(t, t.TempDir(), `printf 'warning: w\nfatal: bad \033[31mthing\377\nmore\n' >&2; yes x | head -c 100000 >&2; exit 128`)}
-	_, err := angry.run(t.Context(), call{args: []string{"worktree", "add"}})
+	_, err = angry.run(t.Context(), call{args: []string{"worktree", "add"}})
 	if got, want := err.Error(), "git worktree add: exit status 128: fatal: bad  [31mthing?"; got != want {
 		t.Errorf("error %q, want %q", got, want)
 	}

@@ -3,6 +3,7 @@ package oracle
 import (
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -42,6 +43,13 @@ func (e *environ) prepend(k, dir string) {
 		dir += string(filepath.ListSeparator) + old
 	}
 	e.set(k, dir)
+}
+
+func (e *environ) drop(names ...string) {
+	e.keys = slices.DeleteFunc(e.keys, func(k string) bool { return slices.Contains(names, k) })
+	for _, k := range names {
+		delete(e.vals, k)
+	}
 }
 
 func (e *environ) get(k string) string { return e.vals[k] }

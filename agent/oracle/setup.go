@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/redraft-dev/redraft/agent/patch"
+	"github.com/redraft-dev/redraft/agent/plan"
 	"github.com/redraft-dev/redraft/agent/proof"
 	"github.com/redraft-dev/redraft/agent/report"
 	"github.com/redraft-dev/redraft/agent/sandbox"
@@ -203,6 +204,7 @@ func (o *Oracle) setupWall() time.Duration {
 // setupEnv is a setup command's environment: the check's own tools, the proxy, and a home whose caches stay.
 func (o *Oracle) setupEnv(b *prepared, cache string) []string {
 	env := newEnviron(o.env(request{dir: b.tree(), argv: []string{}}, o.Check, b.home(), cache, "", ""))
+	env.drop(plan.Offline...)
 	modules := env.get("GOMODCACHE")
 	for _, kv := range o.Setup.Env {
 		env.setPair(kv)

@@ -70,6 +70,10 @@ var families = []family{
 	},
 }
 
+// Offline are the variables that keep the tools of a run from asking registries. Setup commands, which reach those through the
+// proxy, have none of them.
+var Offline = strings.Fields("PIP_NO_INDEX UV_OFFLINE npm_config_offline COREPACK_ENABLE_NETWORK YARN_ENABLE_NETWORK CARGO_NET_OFFLINE MAVEN_ARGS BUNDLE_FROZEN")
+
 // addTools adds the folders of PATH that no sandbox shows by itself, and what the tools that the checks name need
 // besides. A check that goes through make or a script may name any. A folder that holds HOME is never shown.
 func (n *Needs) addTools(ctx context.Context, set Set, path []string, getenv func(string) string) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/redraft-dev/redraft/agent/patch"
 	"github.com/redraft-dev/redraft/agent/proof"
 	"github.com/redraft-dev/redraft/agent/report"
 )
@@ -63,6 +64,11 @@ func TestRefusedFurther(t *testing.T) {
 		{"D3 the failing canary passes", "not_proven", "D3", func(w *world) {
 			w.run("canary", 1).stdout = stream(map[string]string{"TestF": "fail", "TestG": "pass", "TestH": "pass"})
 		}},
+		{"D3 a flake is taken for the failing canary", "not_proven", "TestH, was not seen failing", func(w *world) {
+			w.run("see", 3).stdout = stream(map[string]string{"TestF": "fail", "TestG": "fail", "TestH": "skip"})
+			w.run("canary", 1).Canary.Pass = []string{"TestF"}
+			w.run("canary", 1).stdout = stream(map[string]string{"TestF": "pass", "TestG": "fail", "TestH": "pass"})
+		}},
 		{"D3 the check is green over a failing canary", "not_proven", "D3", func(w *world) { w.run("canary", 1).Exit = 0 }},
 		{"D3 the passing canary is skipped", "not_proven", "D3", func(w *world) {
 			w.run("canary", 1).stdout = stream(map[string]string{"TestF": "pass", "TestG": "skip", "TestH": "fail"})
@@ -89,7 +95,7 @@ func TestRefusedFurther(t *testing.T) {
 			}
 		}},
 		{"D5 far slower", "not_proven", "D5", func(w *world) { w.run("confirm", 2).Seconds = 100 }},
-		{"D7 green with other values", "not_proven", "D7", func(w *world) { w.run("mutated", 1).Exit, w.run("mutated", 1).stdout = 0, stream(green) }},
+		{"D7 green with other values", "not_proven", "the check is green", func(w *world) { w.run("mutated", 1).Exit, w.run("mutated", 1).stdout = 0, stream(green) }},
 		{"D7 another test is red", "not_proven", "D7", func(w *world) {
 			w.run("mutated", 1).stdout = stream(map[string]string{"TestF": "pass", "TestG": "fail"})
 		}},
@@ -113,6 +119,63 @@ func TestRefusedFurther(t *testing.T) {
 				t.Errorf("got %v, want code %s and %q", err, row.code, row.say)
 			}
 		})
+	}
+}
+
+// TestAdmitLints: D4 is Admit's own look at the diff, whatever the receipt says of it.
+func TestAdmitLints(t *testing.T) {
+	w := newWorld(t)
+	c := patch.Change{Files: []patch.FileChange{{Path: "a.go", Old: []byte(source), New: []byte("package a\n\nimport \"os\"\n\nfunc F() int {\n\tos.Exit(0)\n\treturn 2\n}\n"), Mode: 0o644}}}
+	tree := treeID(t, c.Overlay(w.root))
+	for i := range w.runs {
+		if w.runs[i].Tree == w.receipt.Tree {
+			w.runs[i].Tree = tree
+		}
+	}
+	w.diff = c.Diff()
+	w.receipt.Diff, w.receipt.Tree = proof.Sum(w.diff), tree
+	w.receipt.Rungs = append(w.receipt.Rungs, proof.Rung{ID: "D4", Status: proof.Held, Text: "trust me"})
+	w.write(t)
+	_, err := proof.Admit(w.evidence, w.root, w.policy)
+	var no *proof.Refusal
+	if !errors.As(err, &no) || no.Code != "not_proven" || !strings.Contains(no.Text, "D4: process-exit at a.go:") {
+		t.Errorf("got %v, want D4 to refuse the exit", err)
+	}
+}
+
+// textOnly makes of a world one whose runner names no test that passes, so that plain runs are all there is.
+func textOnly(t *testing.T) *world {
+	w := newWorld(t)
+	w.receipt.Trusted = false
+	for i := range w.runs {
+		r, plain := &w.runs[i], "see"
+		if r.Phase == "confirm" {
+			plain = r.Phase
+		}
+		r.Mode, r.stdout = proof.Plain, w.run(plain, 1).stdout
+	}
+	return w
+}
+
+// TestTextOnly: where only failing tests are named, D1 says so, and the red without the patch still has to be the same.
+func TestTextOnly(t *testing.T) {
+	w := textOnly(t)
+	w.write(t)
+	p, err := proof.Admit(w.evidence, w.root, w.policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range p.Receipt().Rungs {
+		if r.ID == "D1" && r.Status != proof.NotEvaluated || r.ID == "DR" && r.Status != proof.Held {
+			t.Errorf("%+v", r)
+		}
+	}
+	w = textOnly(t)
+	w.run("revert", 1).stdout = strings.ReplaceAll(w.run("revert", 1).stdout, "TestF", "TestG")
+	w.write(t)
+	var no *proof.Refusal
+	if _, err := proof.Admit(w.evidence, w.root, w.policy); !errors.As(err, &no) || !strings.Contains(no.Text, "DR: without the patch example.com/a.TestF is missing") {
+		t.Errorf("with another test red without the patch: got %v", err)
 	}
 }
 

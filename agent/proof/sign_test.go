@@ -137,9 +137,11 @@ func TestSignatureBytes(t *testing.T) {
 func TestSigners(t *testing.T) {
 	k := loaded(t, keyFile(t, "ed25519"))
 	public := string(ssh.MarshalAuthorizedKey(k.signer.PublicKey()))
+	other := string(ssh.MarshalAuthorizedKey(loaded(t, keyFile(t, "ed25519")).signer.PublicKey()))
 	at := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	for _, row := range []struct{ line, want, bad string }{
 		{"a@example.com " + public, "a@example.com", ""},
+		{"a@example.com " + other, "", ""},
 		{`"a b" ` + public, "a b", ""},
 		{"# nothing\n\na " + public, "a", ""},
 		{"a namespaces=\"git\" " + public, "", ""},

@@ -59,6 +59,27 @@ func TestBadReportFiles(t *testing.T) {
 	}
 }
 
+// A runner that says that it ran nothing is believed, whatever its exit status: pytest's is 5, unittest's was 0 before Python 3.12.
+// https://docs.pytest.org/en/stable/reference/exit-codes.html
+func TestZeroTests(t *testing.T) {
+	rule := strings.Repeat("-", 70) + "\n"
+	for _, tt := range []struct {
+		name, out string
+		exit      int
+	}{
+		{"pytest", "collected 0 items\n\n" + strings.Repeat("=", 28) + " no tests ran in 0.01s " + strings.Repeat("=", 28) + "\n", 5},
+		{"pytest, all deselected", "collected 3 items / 3 deselected / 0 selected\n\n" + strings.Repeat("=", 27) + " 3 deselected in 0.02s " + strings.Repeat("=", 27) + "\n", 5},
+		{"pytest under a script that ends well", "collected 0 items\n\n" + strings.Repeat("=", 28) + " no tests ran in 0.01s " + strings.Repeat("=", 28) + "\n", 0},
+		{"unittest", "\n" + rule + "Ran 0 tests in 0.000s\n\nOK\n", 0},
+		{"unittest of today", "\n" + rule + "Ran 0 tests in 0.000s\n\nNO TESTS RAN\n", 5},
+	} {
+		r := Read(Run{Command: "make check", Stdout: []byte(tt.out), Exit: tt.exit})
+		if r.Color() != Unknown || r.Class != NoTests {
+			t.Errorf("%s: %s %q of %s, want unknown %q", tt.name, r.Color(), r.Class, r.Format, NoTests)
+		}
+	}
+}
+
 // A report file of another run does not hide what the console said of this one.
 func TestReportOfAnotherRun(t *testing.T) {
 	console := "=== FAILURES ===\n" + strings.Repeat("=", 35) + " FAILURES " + strings.Repeat("=", 35) + "\n" + strings.Repeat("_", 36) + " test_a " + strings.Repeat("_", 36) +

@@ -66,9 +66,14 @@ func (v *vitest) line(l string) {
 	}
 }
 
-// vitestID takes the project's name off "|unit| a.test.ts > suite > test".
+// vitestID takes the project's name off "|unit| a.test.ts > suite > test", and off " unit  a.test.ts > test" where it was in colour.
 func vitestID(s string) string {
 	s = strings.TrimSpace(s)
+	if project, rest, ok := strings.Cut(s, "  "); ok && !strings.Contains(project, level) {
+		if file, _, _ := strings.Cut(rest, " "); isJSFile(file) {
+			return rest
+		}
+	}
 	if strings.HasPrefix(s, "|") {
 		if _, rest, ok := strings.Cut(s[1:], "| "); ok {
 			s = strings.TrimSpace(rest)
@@ -85,14 +90,35 @@ func (v *vitest) tree(body string) {
 	if st == "" || !found || !isJSFile(vitestID(file)) {
 		return
 	}
-	if i := strings.LastIndexByte(name, ' '); i > 0 && strings.HasSuffix(name, "ms") {
-		if _, rest, ok := digits(name[i+1:]); ok && rest == "ms" {
-			name = name[:i]
-		}
+	name = strings.TrimRight(name, " ")
+	if st == Skip {
+		name, _, _ = strings.Cut(name, " [") // the reason
+	} else {
+		name = withoutDuration(withoutTurns(name))
 	}
-	name, _, _ = strings.Cut(name, " [")
 	v.c.add("vitest", Result{ID: vitestID(name), Kind: Test, Status: st, File: vitestID(file)})
 }
+
+// withoutTurns takes off what says how often a test was run: "(retry x1)", "(repeat x2)", or both.
+// https://github.com/vitest-dev/vitest/blob/main/packages/vitest/src/node/reporters/base.ts
+func withoutTurns(name string) string {
+	for _, word := range []string{" (repeat x", " (retry x"} {
+		if before, rest, ok := cutLast(name, word); ok && isNumber(strings.TrimSuffix(strings.TrimSuffix(rest, ")"), ",")) {
+			name = before
+		}
+	}
+	return name
+}
+
+// withoutDuration takes off " 12ms"; a quick test takes 0 of them.
+func withoutDuration(name string) string {
+	if before, last, ok := cutLast(name, " "); ok && strings.HasSuffix(last, "ms") && isNumber(strings.TrimSuffix(last, "ms")) {
+		return strings.TrimRight(before, " ")
+	}
+	return name
+}
+
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // close makes a result of each test that the read error is about.
 func (v *vitest) close() {

@@ -24,6 +24,7 @@ func TestFixed(t *testing.T) {
 		{"no tool", "a_test.go", laid, nil, false},
 		{"another file's tool", "a_test.go", laid, map[string]Fixed{"go.sum": {"gofmt", sum(laid), true}}, false},
 		{"not as the tool wrote it", "a_test.go", other, map[string]Fixed{"a_test.go": {"gofmt", sum(laid), true}}, false},
+		{"not as the linter wrote it", "a_test.go", other, map[string]Fixed{"a_test.go": {"vet", sum(laid), false}}, false},
 		{"a formatter that changed the program", "a_test.go", other, map[string]Fixed{"a_test.go": {"gofmt", sum(other), true}}, false},
 		{"a linter that changed the program", "a_test.go", other, map[string]Fixed{"a_test.go": {"vet", sum(other), false}}, true},
 		{"a lockfile", "go.sum", other, map[string]Fixed{"go.sum": {"go mod tidy", sum(other), false}}, true},

@@ -22,7 +22,7 @@ func TestSample(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(300 * time.Millisecond)
 		c.Close()
 		all, looks := s.Stop()
 		want := netip.MustParseAddrPort(l.Addr().String())

@@ -107,7 +107,6 @@ type logReader struct {
 	s       *stream  // what the tools of the step say; nil outside
 	failed  bool     // the report of a failed step is kept already
 	errors  []string // "##[error]" lines of the step
-	fold    string   // command of the Travis step
 	whole   Class    // what the log says of the machine
 	runner  bool     // that the runner itself said so
 	quiet   []byte   // lines that nobody cared for yet

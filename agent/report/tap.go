@@ -47,7 +47,6 @@ type tap struct {
 	below   []bool   // whether a test below was seen, by depth
 	test    tapLine  // whose block may follow; zero when none
 	id      string
-	parent  bool // it is the line of a subtest whose tests were seen
 	block   headTail
 	began   bool
 	plan    int // of the top; -1 when not seen

@@ -31,7 +31,6 @@ type unittest struct {
 	word  string
 	kept  headTail
 	rule  int // rules of dashes seen in the failure
-	heads []string
 	ran   int // of the last "Ran N tests"; -1 before
 	any   bool
 	begun bool // results without an end

@@ -79,7 +79,7 @@ func TestKills(t *testing.T) {
 		}
 		group.Go(func() {
 			rng := rand.New(rand.NewPCG(uint64(lane), 7))
-			for n := s.begun.Add(1); n <= int64(s.jobs); n = s.begun.Add(1) {
+			for n := s.begun.Add(1); n <= int64(s.jobs) || n <= 3*int64(s.jobs) && s.killed.Load() < int64(s.kills); n = s.begun.Add(1) { // some killers come too late
 				s.job(repo, lane, int(n), rng)
 			}
 		})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -161,7 +162,7 @@ func (a *app) begin(ctx context.Context, dir string, f fixFlags) (*setting, erro
 		return nil, ourSide(err)
 	}
 	if s.repo, err = s.store.Inspect(ctx, dir); err != nil {
-		return nil, usage("%w%s", err, remedy(err))
+		return nil, uninspected(err)
 	}
 	if s.mirror, err = s.store.Mirror(ctx, s.repo.Dir); err != nil {
 		return nil, ourSide(err)
@@ -174,6 +175,15 @@ func (a *app) begin(ctx context.Context, dir string, f fixFlags) (*setting, erro
 		return nil, err
 	}
 	return s, a.chooseModels(ctx, s, f)
+}
+
+// uninspected is why a folder is no repository to work on: the user's to mend, unless git was ended from outside.
+func uninspected(err error) error {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == -1 {
+		return ourSide(err)
+	}
+	return usage("%w%s", err, remedy(err))
 }
 
 // knownTier refuses a tier that is none; "" is the strongest that works.

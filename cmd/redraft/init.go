@@ -112,7 +112,7 @@ func inspectForInit(ctx context.Context, dir string) (worktree.Repo, error) {
 	case ctx.Err() != nil:
 		return repo, ourSide(err)
 	case err != nil:
-		return repo, usage("%w%s", err, remedy(err))
+		return repo, uninspected(err)
 	}
 	return repo, nil
 }

@@ -53,6 +53,7 @@ func (r Receipt) fixed(runs []Recorded) (map[string]string, error) {
 		return nil, refuse("evidence_missing", "%d tools are named, and they ran on %d copies of the root", len(r.Fixers), len(copies))
 	}
 	var wrote map[string]string
+	one := false // a copy was looked at; what was written there may be nothing
 	for place, in := range copies {
 		slices.SortFunc(in, func(a, b Recorded) int { return a.N - b.N })
 		if len(in) != len(r.Fixers) {
@@ -64,10 +65,10 @@ func (r Receipt) fixed(runs []Recorded) (map[string]string, error) {
 			}
 		}
 		last := in[len(in)-1].Wrote
-		if wrote != nil && !maps.Equal(wrote, last) {
+		if one && !maps.Equal(wrote, last) {
 			return nil, refuse("not_proven", "the tools did not write the same twice")
 		}
-		wrote = last
+		wrote, one = last, true
 	}
 	return wrote, nil
 }

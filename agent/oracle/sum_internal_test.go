@@ -33,6 +33,11 @@ func TestSum(t *testing.T) {
 			}
 			runs = append(runs, r)
 		}
+		plain := Sight{K: len(runs)} // where no reader is trusted the colours alone tell
+		(&Oracle{}).sum(&plain, runs)
+		if two := len(row.red[0]) > 0 && len(row.red[1]) == 0; plain.Mixed != two {
+			t.Errorf("%s, plain runs alone: mixed %v, want %v", row.name, plain.Mixed, two)
+		}
 		s := Sight{K: len(runs), Trusted: true}
 		(&Oracle{}).sum(&s, runs)
 		if d := cmp.Diff(row.failed, s.Failed); s.Mixed != row.mixed || d != "" {

@@ -47,8 +47,12 @@ func count(n int, noun string) string {
 // errUnnamed: nothing can be said of single tests.
 var errUnnamed = errors.New("exit status and names of failing tests only: this runner does not name the tests that pass")
 
-// unnaming are the formats of runners whose text does not name the tests that pass unless they are told to.
-var unnaming = []string{"pytest", "unittest", "jest", "vitest", "go-test", "rspec", "minitest", "phpunit", "surefire", "gradle"}
+// unnaming are the formats of runners whose text does not name the tests that pass unless they are told to, or are told not
+// to: cargo test -q and mocha's dots print a mark for each. That some ran is asked elsewhere: without one, no run is green.
+var unnaming = []string{
+	"pytest", "unittest", "jest", "vitest", "go-test", "rspec", "minitest", "phpunit", "surefire", "gradle",
+	"ant-junit", "cargo-test", "catch2", "dotnet-test", "gtest", "mocha",
+}
 
 // compare says what one run of the patched tree lacks, or nil.
 func compare(root Baseline, claim []string, r report.Report) error {

@@ -120,7 +120,7 @@ func (c *collector) last(format string) *Result {
 // gtestReader reads googletest.
 var gtestReader = textReader{
 	format: "gtest", tests: true,
-	wakes: []string{"[==========] Running ", "[  FAILED  ] ", "[       OK ] "},
+	wakes: []string{"[==========] Running ", "[  FAILED  ] ", "[       OK ] ", "[  PASSED  ] "},
 	start: func(c *collector) lineReader { return &gtest{c: c} },
 }
 
@@ -142,6 +142,10 @@ func (r *gtest) line(line string) {
 	case strings.HasPrefix(line, "[==========] "), strings.HasPrefix(line, "[  PASSED  ] "):
 		r.ended = true
 		r.running = ""
+		if n, ok := strings.CutPrefix(line, "[  PASSED  ] "); ok { // all that the brief form says where nothing failed
+			r.c.recognise("gtest")
+			r.c.ran = r.c.ran || number(n) > 0
+		}
 	case strings.HasPrefix(line, "[ RUN      ] "):
 		r.out = said{}
 		r.running = line[len("[ RUN      ] "):]

@@ -19,6 +19,7 @@ func (s *stream) finish(rep *Report) {
 	rep.Problems = s.problems
 	s.others.finish(rep)
 	if rep.Exit > 0 && len(rep.Failed()) == 0 {
+		s.missing = s.missing || !s.sawJSON && !s.sawText && !s.others.tests() && s.unstarted()
 		rep.Results = merged(append(rep.Results, s.statusResult(rep.Exit)))
 	}
 	if s.dropped {
@@ -390,6 +391,9 @@ func (s *stream) statusResult(exit int) Result {
 		return r
 	}
 	r := Result{ID: "[exit]", Kind: Test, Status: Fail, Class: Assertion, Message: lastLines(s.tail, maxMessage)}
+	if s.missing {
+		r.Class = MissingDependency
+	}
 	if exit == 132 || exit == 134 || exit == 136 || exit == 139 { // 128 plus ILL, ABRT, FPE or SEGV
 		r.Class = Panic
 	}

@@ -235,8 +235,14 @@ type ruby struct{ c *collector }
 
 func (r ruby) line(line string) {
 	switch {
-	case strings.Contains(line, "(LoadError)") && strings.Contains(line, "cannot load such file"), strings.Contains(line, "Bundler::GemNotFound"):
+	case strings.Contains(line, "Bundler::GemNotFound"):
 		r.c.mark(MissingDependency)
+		r.c.recognise("ruby")
+	case strings.Contains(line, "cannot load such file -- ") && strings.Contains(line, "(LoadError)"):
+		_, name, _ := strings.Cut(line, "cannot load such file -- ")
+		if name, _, _ = strings.Cut(name, " "); r.c.rubyFeature(name) == MissingDependency {
+			r.c.mark(MissingDependency)
+		}
 		r.c.recognise("ruby")
 	case strings.Contains(line, ": syntax error") || strings.Contains(line, "(SyntaxError)"):
 		place, text, _ := strings.Cut(line, ": ")
@@ -249,3 +255,12 @@ func (r ruby) line(line string) {
 }
 
 func (r ruby) end() {}
+
+// rubyFeature is the class of a file that require did not find: what is named by its path is the tree's own.
+func (c *collector) rubyFeature(name string) Class {
+	if strings.HasPrefix(name, "/") || strings.HasPrefix(name, ".") {
+		return Compile
+	}
+	first, _, _ := strings.Cut(name, "/")
+	return c.missing(first)
+}

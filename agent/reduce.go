@@ -154,7 +154,7 @@ func (r *reducer) excerpt() {
 // read is what a run's report would be if it had printed these lines.
 func read(run oracle.Run, lines []string) report.Report {
 	return report.Read(report.Run{
-		Command: run.Command, Dir: cmp.Or(run.At, run.Place), Subdir: run.Dir, Module: run.Module, Stdout: []byte(strings.Join(lines, "\n") + "\n"), Exit: run.Exit,
+		Command: run.Command, Dir: cmp.Or(run.At, run.Place), Subdir: run.Dir, Module: run.Module, Own: run.Own, Stdout: []byte(strings.Join(lines, "\n") + "\n"), Exit: run.Exit,
 	})
 }
 

@@ -78,6 +78,8 @@ type Oracle struct {
 	once     sync.Once
 	lines    string // see instrumentsDir
 	linesErr error
+	ownIs    sync.Once
+	own      []string  // see ownModules
 	caches   sync.Map  // name -> *sync.Once result
 	base     *prepared // what Prepare left; nil without a setup
 	laid     sync.Map  // tree -> what became of laying the layer under it, once
@@ -179,7 +181,7 @@ func (o *Oracle) run(ctx context.Context, q request) (Run, error) {
 	}
 	r := Run{Result: res, RunRecord: proof.RunRecord{
 		Phase: q.phase, N: o.next(q.phase), Mode: q.mode, Command: command, Dir: slash(sub), Tree: q.tree, Place: q.dir,
-		Cache: q.cache, Module: o.Module, Tier: string(o.Box.Tier()), Exit: res.Exit, Signal: res.Signal, Limit: res.Limit,
+		Cache: q.cache, Module: o.Module, Own: o.ownOnce(), Tier: string(o.Box.Tier()), Exit: res.Exit, Signal: res.Signal, Limit: res.Limit,
 		Truncated: res.Truncated, Refused: res.Refused, Seconds: res.Wall.Seconds(), Seed: q.seed, TZ: q.tz, At: at,
 		Canary: q.canary, Mutated: q.mutated,
 	}}
@@ -193,7 +195,7 @@ func (o *Oracle) run(ctx context.Context, q request) (Run, error) {
 		r.Setup = o.base.setup.Layer
 	}
 	r.Report = report.Read(report.Run{
-		Command: command, Dir: cmp.Or(at, q.dir), Subdir: slash(sub), Module: o.Module, Stdout: res.Stdout, Stderr: res.Stderr, Files: r.Left, Exit: res.Exit,
+		Command: command, Dir: cmp.Or(at, q.dir), Subdir: slash(sub), Module: o.Module, Own: r.Own, Stdout: res.Stdout, Stderr: res.Stderr, Files: r.Left, Exit: res.Exit,
 		Signal: res.Signal, Limit: res.Limit, Truncated: res.Truncated, Refused: res.Refused, Duration: res.Wall,
 	})
 	if !q.keep {

@@ -96,6 +96,7 @@ type RunRecord struct {
 	Place      string            `json:"place"`
 	Cache      string            `json:"cache"` // see, confirm, or base for the toolchain base alone
 	Module     string            `json:"module,omitempty"`
+	Own        []string          `json:"own,omitempty"` // modules that the root has itself, see report.Run
 	Tier       string            `json:"sandbox"`
 	Setup      string            `json:"setup,omitempty"` // layer that was laid under the tree, see Setup
 	At         string            `json:"at,omitempty"`    // where the command saw Place, if elsewhere
@@ -159,7 +160,7 @@ func ReadRun(evidence fs.FS, folder string) (Recorded, error) {
 		r.Left = append(r.Left, report.File{Name: name, Data: b})
 	}
 	r.Report = report.Read(report.Run{
-		Command: r.Command, Dir: cmp.Or(r.At, r.Place), Subdir: r.Dir, Module: r.Module, Stdout: stdout, Stderr: stderr, Files: r.Left,
+		Command: r.Command, Dir: cmp.Or(r.At, r.Place), Subdir: r.Dir, Module: r.Module, Own: r.Own, Stdout: stdout, Stderr: stderr, Files: r.Left,
 		Exit: r.Exit, Signal: r.Signal, Limit: r.Limit, Truncated: r.Truncated, Refused: r.Refused,
 		Duration: time.Duration(r.Seconds * float64(time.Second)),
 	})

@@ -7,7 +7,7 @@ import (
 	"github.com/redraft-dev/redraft/agent/report"
 )
 
-// Mutation is one literal of a test that was another in a copy.
+// Mutation is one value that a test asks for, and another one that it asked for in a copy.
 type Mutation struct {
 	ID   string `json:"id"` // the finding whose assertion it stands in
 	File string `json:"file"`
@@ -38,5 +38,5 @@ func mutations(receipt Receipt, runs []Recorded) Rung {
 			}
 		}
 	}
-	return Rung{"D7", Held, fmt.Sprintf("red again with %s of the failing assertions mutated", count(n, "literal"))}
+	return Rung{"D7", Held, fmt.Sprintf("red again with %s that the failing tests ask for mutated", count(n, "value"))}
 }

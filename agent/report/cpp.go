@@ -91,7 +91,8 @@ func (r *ctest) lay() {
 	}
 	last.Message = cut(clean(strings.TrimSpace(last.Message+"\n"+text)), maxMessage)
 	for _, l := range strings.Split(text, "\n") {
-		if last.Got, last.Want = gotWant(l); last.Got != "" || last.Want != "" {
+		if got, want := gotWant(l); got != "" || want != "" {
+			last.Got, last.Want = cut(clean(got), maxMessage), cut(clean(want), maxMessage)
 			if file, n, ok := filePlace(l); ok {
 				last.File, last.Line = r.c.places.relative(file), n
 			}

@@ -159,6 +159,9 @@ func (s *stream) testEvent(e event) {
 		s.addPkg(p)
 		s.unclosed++
 	}
+	if len(p.passed) > 0 {
+		p.unpack()
+	}
 	if e.Test == "" {
 		s.packageEvent(p, e)
 		return

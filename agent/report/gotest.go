@@ -49,8 +49,11 @@ type pkg struct {
 	path        string
 	tests       map[string]*test // latest of each name
 	order       []*test
-	status      Status // empty while it runs
-	note        string // "[no tests to run]", "[build failed]"
+	passed      []passed // tests that are no longer in order
+	names       string   // theirs, one after the other
+	packed      bool     // once is enough, whatever comes after the end
+	status      Status   // empty while it runs
+	note        string   // "[no tests to run]", "[build failed]"
 	failedBuild string
 	last        string // "PASS" or "FAIL" as the testing package printed it last; empty when a crash came after it
 	exit        string // "exit status 3", "signal: killed"
@@ -71,6 +74,14 @@ type test struct {
 	seq      int // position among the package's reports, from 1; 0 while it runs
 	paused   bool
 	out      capture
+}
+
+// passed is what is kept of a test that passed in a package that did: all that its result says. It stands before the test
+// that has this place in order, so that big runs cost little more than their results.
+type passed struct {
+	end     int32 // of its name in the package's names; the one before ends where it begins; maxTests of maxID bytes are less than 2 GiB
+	before  int32
+	seconds float64
 }
 
 func newStream(r Run) *stream {
@@ -241,6 +252,65 @@ func (s *stream) end(p *pkg, sum summary) {
 		s.ran = true
 	}
 	p.out.merge(&s.loose)
+	if p.status == Pass && !p.packed {
+		p.pack()
+	}
+}
+
+// pack lets go of all but the results of tests that passed.
+func (p *pkg) pack() {
+	var names strings.Builder
+	var kept []*test
+	plain := func(t *test) bool { return t.status == Pass && t != p.crashed && !isBenchmark(t.name) }
+	n, long := 0, 0
+	for _, t := range p.order {
+		if plain(t) {
+			n, long = n+1, long+len(t.name)
+		}
+	}
+	p.passed = make([]passed, 0, n)
+	names.Grow(long)
+	for _, t := range p.order {
+		if plain(t) {
+			names.WriteString(t.name)
+			p.passed = append(p.passed, passed{int32(names.Len()), int32(len(kept)), t.seconds})
+		} else {
+			kept = append(kept, t)
+		}
+	}
+	p.packed, p.names = true, names.String()
+	p.setOrder(kept)
+}
+
+// unpack undoes pack for a package that is told more of after its end.
+func (p *pkg) unpack() {
+	var all []*test
+	n := 0
+	for i, t := range p.passed {
+		for ; n < int(t.before); n++ {
+			all = append(all, p.order[n])
+		}
+		all = append(all, &test{name: p.passedName(i), status: Pass, seconds: t.seconds, seq: 1})
+	}
+	all = append(all, p.order[n:]...)
+	p.passed, p.names = nil, ""
+	p.setOrder(all)
+}
+
+// passedName is the name of the i-th packed test.
+func (p *pkg) passedName(i int) string {
+	from := int32(0)
+	if i > 0 {
+		from = p.passed[i-1].end
+	}
+	return p.names[from:p.passed[i].end]
+}
+
+func (p *pkg) setOrder(tests []*test) {
+	p.order, p.tests = slices.Clip(tests), make(map[string]*test, len(tests))
+	for _, t := range tests {
+		p.tests[t.name] = t
+	}
 }
 
 // ranTests reports whether anything but benchmarks began.

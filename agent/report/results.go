@@ -1,6 +1,8 @@
 package report
 
 import (
+	"hash/maphash"
+	"math/bits"
 	"slices"
 	"sort"
 	"strings"
@@ -9,9 +11,14 @@ import (
 // finish turns what was read into results.
 func (s *stream) finish(rep *Report) {
 	s.learnPlaces()
-	var out []Result
+	n := 0
 	for _, p := range s.pkgs {
-		out = append(out, s.packageResults(p)...)
+		n += len(p.order) + len(p.passed)
+	}
+	out := make([]Result, 0, n+n/64) // in one piece: there may be very many
+	for _, p := range s.pkgs {
+		out = s.packageResults(out, p)
+		p.passed, p.names = nil, ""
 	}
 	out = append(out, s.buildResults()...)
 	rep.Format = s.format(len(out))
@@ -80,33 +87,56 @@ func (p *pkg) crash() (in *test, text string) {
 	return p.crashed, text
 }
 
-// packageResults are the results of one test binary.
-func (s *stream) packageResults(p *pkg) []Result {
+// packageResults appends the results of one test binary.
+func (s *stream) packageResults(out []Result, p *pkg) []Result {
 	for _, t := range p.order {
 		if t.status == "" {
 			t.status = t.reported
 		}
 	}
 	if p.note == "[build failed]" || p.note == "[setup failed]" {
-		return []Result{s.blockResult(s.blockOf(p), p.path)}
+		return append(out, s.blockResult(s.blockOf(p), p.path))
 	}
 	if p.status == "" {
 		s.unended++
 	}
 	culprit := s.culprit(p)
-	var out []Result
 	failed := culprit.own != nil
-	for _, t := range p.order {
+	packed := p.passedResults()
+	for i, t := range p.order {
+		out = packed(out, i)
 		r, ok := s.testResult(p, t, culprit)
 		if ok {
 			out = append(out, r)
 			failed = failed || r.failed()
 		}
 	}
+	out = packed(out, len(p.order))
 	if culprit.own != nil {
 		return append(out, *culprit.own)
 	}
 	return append(out, s.binaryResult(p, failed)...)
+}
+
+// passedResults gives what appends the packed results that stand before a place in order, one place after the other. Their ids
+// lie in one text.
+func (p *pkg) passedResults() func(out []Result, place int) []Result {
+	prefix := join(p.path, "")
+	var text strings.Builder
+	text.Grow(len(p.names) + len(p.passed)*len(prefix))
+	for i := range p.passed {
+		text.WriteString(prefix)
+		text.WriteString(p.passedName(i))
+	}
+	ids, n := text.String(), 0
+	return func(out []Result, place int) []Result {
+		for ; n < len(p.passed) && int(p.passed[n].before) <= place; n++ {
+			long := len(prefix) + len(p.passedName(n))
+			out = append(out, Result{ID: cut(ids[:long], maxID), Kind: Test, Status: Pass, Seconds: p.passed[n].seconds})
+			ids = ids[long:]
+		}
+		return out
+	}
 }
 
 // culprit is what ended a test binary early.
@@ -400,20 +430,46 @@ func (s *stream) statusResult(exit int) Result {
 	return r
 }
 
-// merged makes ids unique: the worst status of an id stays, of equals the first.
+// merged makes ids unique: the worst status of an id stays, of equals the first. It works in place.
 func merged(all []Result) []Result {
-	at := make(map[string]int, len(all))
-	out := make([]Result, 0, len(all))
+	if len(all) == 0 {
+		return []Result{}
+	}
+	at := newIDs(len(all))
+	out := all[:0]
 	for _, r := range all {
-		i, seen := at[r.ID]
-		if !seen {
-			at[r.ID] = len(out)
+		i := at.find(out, r.ID)
+		if i == len(out) {
 			out = append(out, r)
-			continue
-		}
-		if out[i].Status != r.Status && worst(out[i].Status, r.Status) == r.Status {
+		} else if out[i].Status != r.Status && worst(out[i].Status, r.Status) == r.Status {
 			out[i] = r
 		}
 	}
+	clear(all[len(out):])
 	return out
+}
+
+// ids find results by their id in a few bytes each, where a map would hold every id once more.
+type ids struct {
+	seed  maphash.Seed
+	slots []int32 // place of a result, from 1; a power of two of them
+}
+
+func newIDs(n int) ids {
+	return ids{seed: maphash.MakeSeed(), slots: make([]int32, 1<<bits.Len(uint(2*n)))}
+}
+
+// find gives the place of the result of that id, or the place after the last, at which it then is to be put.
+func (t ids) find(results []Result, id string) int {
+	mask := uint64(len(t.slots) - 1)
+	for h := maphash.String(t.seed, id) & mask; ; h = (h + 1) & mask {
+		i := int(t.slots[h]) - 1
+		if i < 0 {
+			t.slots[h] = int32(len(results) + 1)
+			return len(results)
+		}
+		if results[i].ID == id {
+			return i
+		}
+	}
 }

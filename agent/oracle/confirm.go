@@ -215,7 +215,7 @@ func (o *Oracle) receipt(seen Sight, claim proof.Claim, change patch.Change, pol
 	}
 	maps.Copy(r.Tools, o.Needs.Tools)
 	r.Others = Others(o.Others)
-	d4 := proof.DiffLint(o.Root, change, proof.Asserted(seen.Failed, recorded(seen.Runs)))
+	d4 := proof.DiffLint(o.Root, change, proof.Asserted(o.Root, seen.Failed, recorded(seen.Runs)))
 	r.Rungs = proof.Merge(append([]proof.Rung{d2}, proof.Unbuilt()...), []proof.Rung{d4})
 	return r, nil
 }

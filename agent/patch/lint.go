@@ -38,13 +38,18 @@ const (
 	Forged      = "forged-output" // writes what a runner would
 	Dynamic     = "code-from-text"
 	Shadowing   = "shadows-a-library"
+	Counting    = "counts-its-calls"  // a function that was there before counts how often it was called
+	Timing      = "changes-the-watch" // what reads the clock reads it otherwise, and the failing assertion asks how long something took
 )
 
+// Tested are the values of the failing tests: those that their assertions compared on the root, got and want, as the
+// runner spelled them, and the strings and numbers that are written in the tests' own functions.
+type Tested struct{ Compared, Written []string }
+
 // Lint gives the smells of a change, by file and line. Only what the change adds counts: what the root has already,
-// moved or not, is no smell. asserted are the values that the failing assertions compared, got and want, as the runner
-// spelled them. It reads by grammar: comments and strings are never taken for code. Files that no grammar reads are
+// moved or not, is no smell. It reads by grammar: comments and strings are never taken for code. Files that no grammar reads are
 // judged by their names alone; Unlinted names them.
-func Lint(root fs.FS, change Change, asserted []string) []Smell {
+func Lint(root fs.FS, change Change, tested Tested) []Smell {
 	before, after := map[string]int{}, []noted{}
 	var old, fresh []read
 	for _, f := range change.Files {
@@ -59,8 +64,11 @@ func Lint(root fs.FS, change Change, asserted []string) []Smell {
 		}
 		after = append(after, placed(root, change, f)...)
 		after = append(after, emptied(was, now)...)
+		after = append(after, dropped(was, now)...)
+		after = append(after, counting(was, now)...)
 	}
-	after = append(after, reproduced(old, fresh, asserted)...)
+	after = append(after, reproduced(old, fresh, tested)...)
+	after = append(after, rewound(old, fresh, tested)...)
 	var smells []Smell
 	for _, n := range after {
 		if before[n.key] > 0 {

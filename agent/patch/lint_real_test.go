@@ -43,7 +43,7 @@ func TestFixesOfTheWorldDoNotSmell(t *testing.T) {
 				t.Errorf("%s does not parse", task.ID)
 			}
 			bad := false
-			for _, s := range patch.Lint(fstest.MapFS{}, c, quoted.FindAllString(task.Tests, -1)) {
+			for _, s := range patch.Lint(fstest.MapFS{}, c, patch.Tested{Compared: quoted.FindAllString(task.Tests, -1)}) {
 				bad = bad || s.Fatal
 				t.Logf("%s: %+v", task.ID, s)
 			}

@@ -1,9 +1,12 @@
 package patch_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/redraft-dev/redraft/agent/patch"
 )
@@ -19,6 +22,8 @@ const (
 	rsOld = "pub fn f(n: i64) -> i64 {\n    let x = n + 1;\n    x\n}\n"
 	jaOld = "class A {\n  int f(int n) {\n    int x = n + 1;\n    return x;\n  }\n}\n"
 )
+
+const keeping = "package p\n\nimport \"strconv\"\n\nfunc F(s string) (int, error) {\n\td, err := strconv.Atoi(s)\n\tif err != nil {\n\t\treturn 0, err\n\t}\n\treturn d, nil\n}\n"
 
 // in puts lines at the head of the function of one of the texts above.
 func in(old, lines string) string {
@@ -228,6 +233,25 @@ var smells = []smell{
 	{"stack-inspection", "p.rs", rsOld, "use std::thread;\n" + in(rsOld, "    let who = thread::current().name();")},
 	{"test-environment", "p.rs", rsOld, in(rsOld, "    if std::env::args().any(|a| a.contains(\"--test\")) { return 3; }")},
 
+	// what outlives a call
+	{"counts-its-calls", "p.go", goOld, strings.Replace(in(goOld, "\tcalls++"), "func F", "var calls int\n\nfunc F", 1)},
+	{"counts-its-calls", "p.go", goOld, strings.Replace(in(goOld, "\tcalls[n] += 1"), "func F", "var calls = map[int]int{}\n\nfunc F", 1)},
+	{"counts-its-calls", "p.py", pyOld, strings.Replace(in(pyOld, "    return next(ANSWERS)"), "def f", "ANSWERS = iter([n for n in range(9)])\n\n\ndef f", 1)},
+	{"counts-its-calls", "p.js", jsOld, strings.Replace(in(jsOld, "  calls++;"), "function f", "let calls = 0;\nfunction f", 1)},
+	{"counts-its-calls", "p.rs", rsOld, in(rsOld, "    static CALLS: AtomicUsize = AtomicUsize::new(0);\n    CALLS.fetch_add(1, Ordering::SeqCst);")},
+	{"", "p.go", goOld, in(goOld, "\tcalls := 0\n\tcalls++\n\t_ = calls")},
+	{"", "p.go", goOld, strings.Replace(goOld, "func F", "var made int\n\nfunc Next() int {\n\tmade++\n\treturn made\n}\n\nfunc F", 1)},
+
+	// strictness that is gone
+	{"swallowed-error", "p.go", keeping, strings.Replace(strings.Replace(keeping, "d, err :=", "d, _ :=", 1), "\tif err != nil {\n\t\treturn 0, err\n\t}\n", "", 1)},
+	{"", "p.go", strings.Replace(keeping, "d, err :=", "d, _ :=", 1), strings.Replace(keeping, "d, err :=", "d, _ :=", 1) + "var x = 1\n"},
+	{"suppression", "p.rs", "#![deny(unused_must_use)]\n" + rsOld, rsOld},
+	{"suppression", "p.ts", "// @ts-check\n" + jsOld, jsOld},
+	{"runner-or-library-patched", "p.py", pyOld, pyOld + "import warnings\nwarnings.filterwarnings('ignore')\n"},
+	{"test-environment", "p.rs", rsOld, in(rsOld, "    if std::env::var(\"CARGO_MANIFEST_DIR\").is_ok() { return 3; }")},
+	{"side-effect", "p.go", goOld, in(goOld, "\tos.WriteFile(\"testdata/a.golden\", nil, 0o644)")},
+	{"emptied-function", "p.go", goOld, strings.Replace(goOld, "\tx := n + 1\n\treturn x\n", "\t_ = n\n\treturn 8\n", 1)},
+
 	// places
 	{"shadows-a-library", "random.py", "", "def randint(a, b): return 4\n"},
 	{"shadows-a-library", "node_modules/left-pad/index.js", "", "module.exports = 1;\n"},
@@ -243,7 +267,7 @@ func lint(t *testing.T, s smell, asserted ...string) []patch.Smell {
 	if left := patch.Unlinted(c); len(left) > 0 {
 		t.Fatalf("%s does not parse:\n%s", s.file, s.new)
 	}
-	return patch.Lint(fstest.MapFS{"pkg/__init__.py": {}}, c, asserted)
+	return patch.Lint(fstest.MapFS{"pkg/__init__.py": {}}, c, patch.Tested{Compared: asserted})
 }
 
 func TestLint(t *testing.T) {
@@ -281,7 +305,7 @@ func TestLintComparesWithTheRoot(t *testing.T) {
 		{Path: "a.py", Old: []byte("import os\ndef f():\n    os._exit(0)\n    return 1\n"), New: []byte("import os\n")},
 		{Path: "b.py", New: []byte("import os\ndef f():\n    os._exit(0)\n    return 1\n"), Created: true},
 	}}
-	if got := patch.Lint(fstest.MapFS{}, moved, nil); len(got) > 0 {
+	if got := patch.Lint(fstest.MapFS{}, moved, patch.Tested{}); len(got) > 0 {
 		t.Errorf("moved code: %+v", got)
 	}
 }
@@ -326,6 +350,43 @@ func TestUnlinted(t *testing.T) {
 	}
 }
 
+// TestLintInputs holds what a test asks with against what the change compares with.
+func TestLintInputs(t *testing.T) {
+	test := fstest.MapFS{
+		"p_test.go": {Data: []byte("package p\n\nfunc TestOther(t *T) {\n\tf(91)\n}\n\nfunc TestF(t *T) {\n\tif f(37) != 24157817 || g(\"-0.50\") {\n\t\tt.Error(1)\n\t}\n}\n")},
+		"p.test.js": {Data: []byte("test('x', () => {\n  eq(f('a=b=c'), { a: 'b=c' });\n});\n")},
+	}
+	written := append(patch.Written(test, "p_test.go", []int{9}), patch.Written(test, "p.test.js", []int{2})...)
+	if d := cmp.Diff([]string{"37", "24157817", "-0.50", "1", "x", "a=b=c", "b=c"}, written); d != "" {
+		t.Errorf("Written mismatch (-want +got):\n%s", d)
+	}
+	if got := patch.Written(test, "p_test.go", nil); len(got) > 0 {
+		t.Errorf("no line has no test: %q", got)
+	}
+	for _, row := range []struct {
+		why, file, old, new string
+		fatal               bool
+	}{
+		{"an input and its answer", "p.go", goOld, in(goOld, "\tif n == 37 {\n\t\treturn 24157817\n\t}"), true},
+		{"an input for one of its own", "p.go", goOld, in(goOld, "\tif n == 24157817 {\n\t\tn = 24157817\n\t}"), true},
+		{"a text and its parts", "p.js", jsOld, in(jsOld, "  if (n === 'a=b=c') return { a: 'b=c' };"), true},
+		{"one input", "p.go", goOld, in(goOld, "\tif n > 37 {\n\t\tn--\n\t}"), false},
+	} {
+		c := patch.Change{Files: []patch.FileChange{{Path: row.file, Old: []byte(row.old), New: []byte(row.new)}}}
+		fatal := slices.ContainsFunc(patch.Lint(test, c, patch.Tested{Written: written}), func(s patch.Smell) bool { return s.Fatal })
+		if fatal != row.fatal {
+			t.Errorf("%s: refused: %v", row.why, fatal)
+		}
+	}
+	watch := "package p\n\nimport \"time\"\n\nfunc Watch(f func()) time.Duration {\n\tstart := time.Now()\n\tf()\n\treturn time.Since(start)\n}\n"
+	c := patch.Change{Files: []patch.FileChange{{Path: "w.go", Old: []byte(watch), New: []byte(strings.Replace(watch, "(start)\n", "(start) / 1000\n", 1))}}}
+	for took, want := range map[string]bool{"took 57.1ms": true, "25ms": true, "57": false} {
+		if got := patch.Lint(test, c, patch.Tested{Compared: []string{took}}); (len(got) > 0) != want {
+			t.Errorf("a watch that goes slower, where %q is compared: %+v", took, got)
+		}
+	}
+}
+
 func FuzzLint(f *testing.F) {
 	for _, s := range smells[:20] {
 		f.Add(s.file, []byte(s.old), []byte(s.new), "5040")
@@ -335,12 +396,12 @@ func FuzzLint(f *testing.F) {
 			return
 		}
 		c := patch.Change{Files: []patch.FileChange{{Path: name, Old: old, New: fresh}}}
-		for _, s := range patch.Lint(fstest.MapFS{}, c, []string{asserted}) {
+		for _, s := range patch.Lint(fstest.MapFS{}, c, patch.Tested{Compared: []string{asserted}, Written: []string{asserted}}) {
 			if s.Rule == "" || s.File != name || len(s.Text) > 210 || strings.Contains(s.Text, "\n") {
 				t.Fatalf("%+v", s)
 			}
 		}
-		if same := (patch.Change{Files: []patch.FileChange{{Path: name, Old: fresh, New: fresh}}}); len(patch.Lint(fstest.MapFS{}, same, []string{asserted})) > 0 {
+		if same := (patch.Change{Files: []patch.FileChange{{Path: name, Old: fresh, New: fresh}}}); len(patch.Lint(fstest.MapFS{}, same, patch.Tested{Compared: []string{asserted}})) > 0 {
 			t.Fatal("what does not change has smells")
 		}
 	})

@@ -64,7 +64,7 @@ var (
 	})
 	hooks = names(map[string]string{
 		"python": "sys.settrace sys.setprofile threading.settrace threading.setprofile atexit.register sys.addaudithook sys.meta_path.insert sys.meta_path.append sys.path_hooks.insert " +
-			"sys.modules.update sys.modules.pop sys.modules.setdefault sys.modules.__setitem__ forbiddenfruit.curse gc.disable signal.alarm signal.setitimer unittest.mock.patch mock.patch faulthandler.disable warnings.simplefilter",
+			"sys.modules.update sys.modules.pop sys.modules.setdefault sys.modules.__setitem__ forbiddenfruit.curse gc.disable signal.alarm signal.setitimer unittest.mock.patch mock.patch faulthandler.disable warnings.simplefilter warnings.resetwarnings",
 		"javascript": "Error.captureStackTrace.call expect.extend jest.mock jest.spyOn vi.mock vi.spyOn mock.method process.removeAllListeners assert.strictEqual.call Module._load",
 		"rust":       "std.panic.set_hook panic.set_hook std.panic.catch_unwind panic.catch_unwind libc.dup2",
 		"java":       "System.setOut System.setErr System.setSecurityManager Runtime.getRuntime().addShutdownHook Thread.setDefaultUncaughtExceptionHandler",

@@ -57,6 +57,10 @@ func (r read) judgeCall(f syntax.Fact, name string) (string, bool) {
 		return TestBranch, true
 	case r.lang == "python" && (name == "setattr" || name == "builtins.setattr" || name == "delattr") && r.imported(first):
 		return Patched, true
+	case r.lang == "python" && name == "warnings.filterwarnings":
+		return Patched, first == "ignore" || first == "once"
+	case r.lang == "rust" && (name == "std.env.var" || name == "std.env.var_os" || name == "env.var" || name == "env.var_os") && (first == "CARGO" || strings.HasPrefix(first, "CARGO_")):
+		return TestBranch, true
 	case r.lang == "python" && name == "contextlib.suppress":
 		return Swallowed, broad(all)
 	case r.lang == "javascript" && strings.HasSuffix(name, ".catch") && emptyFunction(first):
@@ -197,7 +201,7 @@ func (r read) judgeTouch(f syntax.Fact) (string, bool) {
 		if strings.ContainsAny(lower, " \n(") {
 			continue
 		}
-		for _, sign := range []string{"_test.go", ".test.", ".spec.", "/tests/", "__tests__", ".snap"} {
+		for _, sign := range []string{"_test.go", ".test.", ".spec.", "/tests/", "__tests__", ".snap", "testdata/", "fixtures/", ".golden"} {
 			if strings.Contains(lower, sign) {
 				return Outliving, true
 			}

@@ -3,6 +3,7 @@ package patch
 import (
 	"io/fs"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -68,23 +69,22 @@ func renamedAway(change Change, name string) bool {
 	return false
 }
 
-// reproduced gives the places where a change has the values in it that the failing assertions ask for: two that nobody
-// comes upon by chance or that are given for an input, or one that is both.
-func reproduced(old, fresh []read, asserted []string) []noted {
-	wanted := atoms(asserted)
+// reproduced gives the places where a change has the values in it that the failing tests ask for or ask with: two that
+// nobody comes upon by chance or that are given for an input, or one that is both.
+func reproduced(old, fresh []read, tested Tested) []noted {
+	wanted := atoms(tested.Compared)
+	for _, v := range tested.Written {
+		wanted[v] = wanted[v] || worth(v)
+	}
 	had := map[string]int{}
-	for _, r := range old {
-		for _, f := range r.facts {
-			if f.Kind == syntax.Literal {
-				had[f.Text]++
-			}
-		}
+	for _, f := range literalsOf(old) {
+		had[f.Text]++
 	}
 	var out []noted
 	values, guarded := map[string]bool{}, false
 	for _, r := range fresh {
-		for _, f := range r.facts {
-			if f.Kind != syntax.Literal || !wanted[f.Text] {
+		for _, f := range literalsOf([]read{r}) {
+			if !wanted[f.Text] {
 				continue
 			}
 			if had[f.Text] > 0 {
@@ -94,7 +94,7 @@ func reproduced(old, fresh []read, asserted []string) []noted {
 			n := r.note(Asserted, f, false)
 			n.key = "" // never on the root: what it has was taken away above
 			out = append(out, n)
-			answer := f.Usage == syntax.Result && f.Guard != "" && f.Guard != "0" && f.Guard != "1"
+			answer := f.Usage == syntax.Result && f.Guard != "" && f.Guard != "0" && f.Guard != "1" || wanted[f.Guard] && telling(f.Guard)
 			if telling(f.Text) || answer {
 				values[f.Text] = true
 			}
@@ -104,6 +104,17 @@ func reproduced(old, fresh []read, asserted []string) []noted {
 	if len(values) >= 2 || guarded {
 		for i := range out {
 			out[i].Fatal = true
+		}
+	}
+	return out
+}
+
+func literalsOf(all []read) (out []syntax.Fact) {
+	for _, r := range all {
+		for _, f := range r.facts {
+			if f.Kind == syntax.Literal {
+				out = append(out, f)
+			}
 		}
 	}
 	return out
@@ -119,20 +130,26 @@ func telling(v string) bool {
 	return len(v) >= 4 && !word
 }
 
+// worth says whether a value is looked for at all: no text of one letter, no truth, no whole number up to ten.
+func worth(v string) bool {
+	if n, err := strconv.ParseFloat(v, 64); err == nil {
+		return n < -10 || n > 10 || n != float64(int64(n))
+	}
+	return len(v) >= 2 && v != "true" && v != "false" && v != "nil" && v != "null" && v != "None"
+}
+
 // atoms are the strings and numbers in values as runners spell them, those left out that any code may have.
 func atoms(asserted []string) map[string]bool {
 	set := map[string]bool{}
 	add := func(v string) {
-		if n, err := strconv.ParseFloat(v, 64); err == nil {
-			if n < -10 || n > 10 || n != float64(int64(n)) {
-				set[strconv.FormatFloat(n, 'g', -1, 64)] = true
-				set[strings.TrimSuffix(v, ".0")] = true
-			}
+		if !worth(v) {
 			return
 		}
-		if len(v) >= 2 && v != "true" && v != "false" && v != "nil" && v != "null" && v != "None" {
-			set[v] = true
+		if n, err := strconv.ParseFloat(v, 64); err == nil {
+			set[strconv.FormatFloat(n, 'g', -1, 64)] = true
+			v = strings.TrimSuffix(v, ".0")
 		}
+		set[v] = true
 	}
 	for _, text := range asserted {
 		if len(text) > 64<<10 {
@@ -176,4 +193,35 @@ func atom(s string) (v, rest string) {
 		i--
 	}
 	return strings.TrimRight(s[i:j], "."), s[j:]
+}
+
+// nearby is how many lines before and after a failing assertion belong to its test where no function says so.
+const nearby = 15
+
+// Written are the strings and numbers in the functions around lines of a file, and near lines that are in none. A file
+// that no grammar reads has none.
+func Written(root fs.FS, name string, lines []int) []string {
+	g, ok := syntax.For(name)
+	if !ok || !fs.ValidPath(name) {
+		return nil
+	}
+	text, err := fs.ReadFile(root, name)
+	if err != nil {
+		return nil
+	}
+	facts, _ := g.Facts(text) // a test that does not parse has no literals to give
+	in := map[string]bool{}
+	for _, f := range facts {
+		if f.Func != "" && slices.Contains(lines, f.Line) {
+			in[f.Func] = true
+		}
+	}
+	var out []string
+	for _, f := range facts {
+		close := func(line int) bool { return f.Line >= line-nearby && f.Line <= line+nearby }
+		if f.Kind == syntax.Literal && (in[f.Func] || f.Func == "" && slices.ContainsFunc(lines, close)) {
+			out = append(out, f.Text)
+		}
+	}
+	return out
 }

@@ -3,15 +3,17 @@ package proof
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/redraft-dev/redraft/agent/patch"
+	"github.com/redraft-dev/redraft/agent/report"
 )
 
-// DiffLint is D4: the diff holds nothing that an honest repair hardly ever has. asserted is what Asserted gives.
-func DiffLint(root fs.FS, change patch.Change, asserted []string) Rung {
-	smells := patch.Lint(root, change, asserted)
+// DiffLint is D4: the diff holds nothing that an honest repair hardly ever has. tested is what Asserted gives.
+func DiffLint(root fs.FS, change patch.Change, tested patch.Tested) Rung {
+	smells := patch.Lint(root, change, tested)
 	var told []string
 	for _, s := range smells {
 		where := fmt.Sprintf("%s at %s:%d", s.Rule, s.File, s.Line)
@@ -36,9 +38,11 @@ func DiffLint(root fs.FS, change patch.Change, asserted []string) Rung {
 
 func first(all []string, n int) []string { return all[:min(n, len(all))] }
 
-// Asserted are the values that the failing assertions of the findings compared on the root, as the runner spelled them.
-func Asserted(findings []string, runs []Recorded) []string {
-	var out []string
+// Asserted are the values of the findings' tests: what their failing assertions compared on the root, as the runner
+// spelled it, and the literals of the functions in which they failed, as the root has them.
+func Asserted(root fs.FS, findings []string, runs []Recorded) patch.Tested {
+	var out patch.Tested
+	at := map[string][]int{}
 	for _, r := range runs {
 		if r.Phase != "see" || r.ThrownAway != "" {
 			continue
@@ -48,11 +52,17 @@ func Asserted(findings []string, runs []Recorded) []string {
 				continue
 			}
 			for _, v := range []string{res.Got, res.Want} {
-				if v != "" && !slices.Contains(out, v) {
-					out = append(out, v)
+				if v != "" && !slices.Contains(out.Compared, v) {
+					out.Compared = append(out.Compared, v)
 				}
 			}
+			if res.Kind == report.Test && res.File != "" && res.Line > 0 && !slices.Contains(at[res.File], res.Line) {
+				at[res.File] = append(at[res.File], res.Line)
+			}
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(at)) {
+		out.Written = append(out.Written, patch.Written(root, name, at[name])...)
 	}
 	return out
 }

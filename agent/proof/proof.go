@@ -112,7 +112,7 @@ func Admit(evidence, root fs.FS, policy Policy) (*Proof, error) {
 	if policy.Others != nil && !slices.Equal(receipt.Others, policy.Others) {
 		return nil, refuse("plan_changed", "the other checks that were run are not those of this repository")
 	}
-	lint := DiffLint(root, change, Asserted(receipt.Findings, runs))
+	lint := DiffLint(root, change, Asserted(root, receipt.Findings, runs))
 	if lint.Status == Failed {
 		return nil, refuse("not_proven", "D4: %s", lint.Text)
 	}

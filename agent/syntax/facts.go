@@ -17,7 +17,7 @@ type Fact struct {
 	Start  int      // offset of the first byte
 	Line   int      // from 1
 	Func   string   // the function around it as Container.name, "" at the top level
-	Guard  string   // of a Literal that is a result: the literal that decides for it, "" for none
+	Guard  string   // of a Literal that is a result or is assigned: the literal that decides for it, "" for none
 	Usage  Usage    // of a Literal
 	Body   Body     // of a Func and a Catch
 	Size   int      // of a Func: its statements
@@ -36,6 +36,9 @@ const (
 	Comment          // Text is the comment
 	Mark             // Text is a decorator, attribute or annotation without its sign; Args is the word that opens what it is on
 	Import           // Text is the module or package
+	Keep             // of Go: the last result of a call of Text is given a name
+	Discard          // of Go: the last result of a call of Text is given to nobody
+	Count            // Text is a variable of the file's top level, or one that outlives a call, that counts on
 )
 
 // Usage says what a literal is for.
@@ -85,8 +88,9 @@ func (s sitter) facts(src []byte) ([]Fact, error) {
 // reading gathers the facts of a tree.
 type reading struct {
 	*tree
-	alias map[string]string // a name of this file and what it stands for
-	found []Fact
+	alias   map[string]string // a name of this file and what it stands for
+	found   []Fact
+	outlive map[string]bool // see lasting; nil until it is asked for
 }
 
 // maxChain is how far a chain of names is followed; nobody writes longer ones by hand.
@@ -123,6 +127,52 @@ func (r *reading) visit(n int) {
 	}
 	r.reference(n)
 	r.literal(n)
+	r.counts(n)
+}
+
+// counts finds what a function counts on from call to call: a variable of the file's top level, or a static of Rust.
+func (r *reading) counts(n int) {
+	of := -1
+	switch r.kind(n) {
+	case "augmented_assignment", "augmented_assignment_expression":
+		of = r.at(n, "left")
+	case "update_expression":
+		of = r.at(n, "argument")
+	case "call", "call_expression":
+		f := r.at(n, "function")
+		if r.is(f, "identifier") && r.text(f) == "next" {
+			if args := r.named(r.at(n, "arguments")); len(args) == 1 {
+				of = args[0]
+			}
+		} else if r.is(f, "field_expression") && strings.HasPrefix(r.text(r.at(f, "field")), "fetch_") {
+			of = r.at(f, "value")
+		}
+	}
+	for of >= 0 && !r.is(of, "identifier") && len(r.named(of)) > 0 {
+		of = r.named(of)[0]
+	}
+	if of >= 0 && r.is(of, "identifier") && r.around(n) != "" && r.lasting()[r.text(of)] {
+		r.add(Fact{Kind: Count, Text: r.text(of)}, n)
+	}
+}
+
+// lasting are the variables that outlive a call.
+func (r *reading) lasting() map[string]bool {
+	if r.outlive != nil {
+		return r.outlive
+	}
+	r.outlive = map[string]bool{}
+	for n := range r.nodes {
+		switch {
+		case r.is(n, "static_item"):
+			r.outlive[r.text(r.at(n, "name"))] = true
+		case r.is(n, "variable_declarator") && r.around(n) == "":
+			r.outlive[r.text(r.at(n, "name"))] = true
+		case r.is(n, "assignment") && r.around(n) == "":
+			r.outlive[r.text(r.at(n, "left"))] = true
+		}
+	}
+	return r.outlive
 }
 
 var funcKinds = []string{
@@ -387,10 +437,15 @@ func (r *reading) usage(n int) (Usage, string) {
 			if r.fieldName(c) == "key" {
 				return Compared, ""
 			}
-			k, _ := r.value(r.at(p, "key"), 0)
+			k, ok := r.value(r.at(p, "key"), 0)
+			if key := r.at(p, "key"); !ok && (r.constant(key, 0) || r.is(key, "property_identifier")) {
+				k = r.text(r.at(p, "key"))
+			}
 			return Result, k
 		case "return_statement", "return_expression":
 			return Result, r.guard(p)
+		case "assignment", "assignment_expression", "variable_declarator", "let_declaration":
+			return Other, r.guard(p)
 		case "ternary_expression", "conditional_expression":
 			if r.fieldName(c) != "condition" {
 				return Result, r.guard(c)

@@ -17,7 +17,7 @@ func goFacts(src []byte) ([]Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &goReading{walk: &goWalk{file: fset.File(file.FileStart), lines: lineStarts(src), size: len(src)}, alias: map[string]string{}}
+	g := &goReading{walk: &goWalk{file: fset.File(file.FileStart), lines: lineStarts(src), size: len(src)}, alias: map[string]string{}, top: topVars(file)}
 	for _, spec := range file.Imports {
 		g.imported(spec)
 	}
@@ -35,7 +35,8 @@ func goFacts(src []byte) ([]Fact, error) {
 type goReading struct {
 	walk  *goWalk
 	alias map[string]string
-	stack []ast.Node // the nodes around the one that is visited, it included
+	top   map[string]bool // variables of the file's top level
+	stack []ast.Node      // the nodes around the one that is visited, it included
 	found []Fact
 }
 
@@ -98,6 +99,12 @@ func (g *goReading) visit(n ast.Node) bool {
 		g.call(n)
 	case *ast.AssignStmt:
 		g.assign(n)
+		g.last(n)
+		if n.Tok == token.ADD_ASSIGN || n.Tok == token.SUB_ASSIGN {
+			g.counts(n, n.Lhs[0])
+		}
+	case *ast.IncDecStmt:
+		g.counts(n, n.X)
 	case *ast.SelectorExpr, *ast.Ident:
 		g.reference(n.(ast.Expr))
 	case *ast.BasicLit, *ast.BinaryExpr, *ast.UnaryExpr:
@@ -132,14 +139,16 @@ func identNames(f *ast.Field) (names []string) {
 	return names
 }
 
+// goBody leaves out what only uses a name: _ = x.
 func goBody(b *ast.BlockStmt) (Body, int) {
+	list := slices.DeleteFunc(slices.Clone(b.List), idle)
 	switch {
-	case len(b.List) == 0:
+	case len(list) == 0:
 		return Empty, 0
-	case len(b.List) > 1:
-		return Works, len(b.List)
+	case len(list) > 1:
+		return Works, len(list)
 	}
-	switch s := b.List[0].(type) {
+	switch s := list[0].(type) {
 	case *ast.ReturnStmt:
 		if !slices.ContainsFunc(s.Results, func(e ast.Expr) bool { return !goConstant(e) }) {
 			return Constant, 1
@@ -152,6 +161,16 @@ func goBody(b *ast.BlockStmt) (Body, int) {
 		}
 	}
 	return Works, 1
+}
+
+func idle(s ast.Stmt) bool {
+	a, ok := s.(*ast.AssignStmt)
+	if !ok || a.Tok != token.ASSIGN {
+		return false
+	}
+	blank := func(e ast.Expr) bool { i, ok := e.(*ast.Ident); return ok && i.Name == "_" }
+	calls := func(e ast.Expr) bool { _, ok := e.(*ast.CallExpr); return ok }
+	return !slices.ContainsFunc(a.Lhs, func(e ast.Expr) bool { return !blank(e) }) && !slices.ContainsFunc(a.Rhs, calls)
 }
 
 func goConstant(e ast.Expr) bool {
@@ -269,6 +288,58 @@ func (g *goReading) assign(s *ast.AssignStmt) {
 	}
 }
 
+// last says what becomes of a call's last result, which is an error by custom.
+func (g *goReading) last(s *ast.AssignStmt) {
+	if len(s.Rhs) != 1 {
+		return
+	}
+	call, ok := s.Rhs[0].(*ast.CallExpr)
+	if !ok {
+		return
+	}
+	kind := Keep
+	if i, ok := s.Lhs[len(s.Lhs)-1].(*ast.Ident); ok && i.Name == "_" {
+		kind = Discard
+	}
+	g.add(Fact{Kind: kind, Text: g.chain(call.Fun, 0)}, s)
+}
+
+// counts finds what a function counts on in a variable of the file's top level.
+func (g *goReading) counts(s ast.Node, e ast.Expr) {
+	for {
+		switch x := e.(type) {
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.SelectorExpr:
+			e = x.X
+		case *ast.ParenExpr:
+			e = x.X
+		case *ast.Ident:
+			if g.top[x.Name] {
+				g.add(Fact{Kind: Count, Text: x.Name}, s)
+			}
+			return
+		default:
+			return
+		}
+	}
+}
+
+// topVars are the names of a file's variables.
+func topVars(file *ast.File) map[string]bool {
+	top := map[string]bool{}
+	for _, d := range file.Decls {
+		if d, ok := d.(*ast.GenDecl); ok && d.Tok == token.VAR {
+			for _, spec := range d.Specs {
+				for _, n := range spec.(*ast.ValueSpec).Names {
+					top[n.Name] = true
+				}
+			}
+		}
+	}
+	return top
+}
+
 func (g *goReading) literal(e ast.Expr) {
 	v, ok := goValue(e)
 	if !ok {
@@ -307,6 +378,8 @@ func (g *goReading) usage() (Usage, string) {
 			return Other, ""
 		case *ast.ReturnStmt:
 			return Result, g.guard(up)
+		case *ast.AssignStmt:
+			return Other, g.guard(up)
 		case *ast.BlockStmt, *ast.FuncDecl:
 			return Other, ""
 		}

@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // block is what a compiler, a linker or vet said about one package.
@@ -199,8 +200,8 @@ var dependencyTrouble = []string{
 // trouble looks for what makes a run impossible to judge in the words of the go command and its tools; the words of a
 // test are never asked, except for the form an operating system's error has.
 func (s *stream) trouble(line string) {
-	if s.block != nil || strings.HasPrefix(line, "go: ") || strings.Contains(line, ".go:") {
-		s.missing = s.missing || hasAny(line, dependencyTrouble...)
+	if !s.missing && (s.block != nil || strings.HasPrefix(line, "go: ") || placesGo(line)) {
+		s.missing = troubled(line)
 	}
 	if strings.HasSuffix(line, ": no space left on device") {
 		s.diskFull = true
@@ -208,6 +209,24 @@ func (s *stream) trouble(line string) {
 	if strings.HasSuffix(line, ": cannot allocate memory") {
 		s.noMemory = true
 	}
+}
+
+// placesGo reports whether ".go:" stands in a line. Colons are rare where dots are not.
+func placesGo(line string) bool {
+	for {
+		before, rest, ok := strings.Cut(line, ":")
+		if !ok || strings.HasSuffix(before, ".go") {
+			return ok
+		}
+		line = rest
+	}
+}
+
+var troubleIndex = sync.OnceValue(func() *wordIndex { return newWordIndex(dependencyTrouble) })
+
+func troubled(line string) bool {
+	var hits [1]bool
+	return find(troubleIndex(), line, hits[:])
 }
 
 // vetJSONLine collects one object of go vet -json, which may span any number of lines.

@@ -106,13 +106,14 @@ func (s *stream) readLine(line []byte) {
 		return
 	}
 	line = line[:min(len(line), maxLine)]
+	text := string(line)
 	if s.others.tap && len(line) > 0 && line[0] == '#' {
 		s.keepTail(line)
 	} else {
-		s.textLine(line)
+		s.textLine(text, line)
 	}
 	if s.cur == nil && s.unclosed == 0 { // what Go's tests print is theirs
-		s.others.line(string(line))
+		s.others.line(text)
 	}
 }
 
@@ -189,6 +190,14 @@ func (p *pkg) print(t *test, b []byte) {
 	}
 }
 
+// printLine is print for a line without its end.
+func (p *pkg) printLine(t *test, line []byte) {
+	p.print(t, line)
+	if len(line) < maxLine {
+		p.print(t, newline)
+	}
+}
+
 // said takes the lines that the testing package and the go command print once per binary.
 func (p *pkg) said(line string) {
 	switch {
@@ -209,6 +218,9 @@ type summary struct {
 
 // parseSummary reads a line of the go command that ends a package. Old releases padded with spaces, new ones use tabs.
 func parseSummary(line string) (sum summary, ok bool) {
+	if line == "" || line[0] != 'o' && line[0] != 'F' && line[0] != '?' {
+		return sum, false
+	}
 	word, rest, _ := strings.Cut(line, "\t")
 	if rest == "" {
 		word, rest, _ = strings.Cut(line, " ")

@@ -20,8 +20,12 @@ var reportWords = map[string]Status{"PASS": Pass, "FAIL": Fail, "SKIP": Skip, "B
 func parseReport(line string) (r reportLine, ok bool) {
 	body := strings.TrimLeft(line, " ")
 	r.indent = (len(line) - len(body)) / 4
-	word, rest, found := strings.Cut(strings.TrimPrefix(body, "--- "), ": ")
-	if !found || !strings.HasPrefix(body, "--- ") || reportWords[word] == "" {
+	body, ok = strings.CutPrefix(body, "--- ")
+	if !ok {
+		return r, false
+	}
+	word, rest, _ := strings.Cut(body, ": ")
+	if reportWords[word] == "" || len(word) == len(body) {
 		return r, false
 	}
 	r.status = reportWords[word]
@@ -50,10 +54,9 @@ type text struct {
 	stack []*test // reports at each indent, while their indented lines follow
 }
 
-// textLine takes in a line that is no JSON event.
-func (s *stream) textLine(raw []byte) {
+// textLine takes in a line that is no JSON event, as text and as bytes.
+func (s *stream) textLine(line string, raw []byte) {
 	s.keepTail(raw)
-	line := string(raw)
 	if s.vetJSON != nil || line == "{" && s.cur == nil {
 		s.vetJSONLine(line)
 		return
@@ -112,7 +115,7 @@ func (s *stream) testLine(line string) bool {
 
 // lateReport finds a report that a test's unfinished line of output stands before: "no newline--- PASS: TestX (0.00s)".
 func (s *stream) lateReport(line string) (r reportLine, ok bool) {
-	if !strings.HasSuffix(line, ")") {
+	if !strings.HasSuffix(line, ")") || !strings.Contains(line, "--- ") {
 		return r, false
 	}
 	i := strings.LastIndex(line, "--- ")
@@ -201,9 +204,8 @@ func (s *stream) otherLine(line string, raw []byte) {
 			return
 		}
 	}
-	raw = append(raw[:len(raw):len(raw)], '\n')
 	if s.cur == nil {
-		if s.loose.add(raw) && s.unclosed == 0 { // a crash before any test was announced
+		if s.loose.addLine(raw) && s.unclosed == 0 { // a crash before any test was announced
 			s.openText().out.merge(&s.loose)
 			s.cur.crashed = nil
 		}
@@ -211,7 +213,7 @@ func (s *stream) otherLine(line string, raw []byte) {
 	}
 	s.cur.said(line)
 	if s.cur.exit != line {
-		s.cur.print(s.owner(line), raw)
+		s.cur.printLine(s.owner(line), raw)
 	}
 }
 

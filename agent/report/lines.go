@@ -45,6 +45,11 @@ func clean(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	for i := 0; i < len(s); {
+		if n := plainLen(s[i:]); n > 0 {
+			b.WriteString(s[i : i+n])
+			i += n
+			continue
+		}
 		if n := escapeLen(s[i:]); n > 0 {
 			i += n
 			continue
@@ -56,6 +61,16 @@ func clean(s string) string {
 		i += n
 	}
 	return b.String()
+}
+
+// plainLen is how many bytes at the start of s are printable ASCII.
+func plainLen(s string) int {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f {
+			return i
+		}
+	}
+	return len(s)
 }
 
 func isClean(s string) bool {
@@ -122,6 +137,17 @@ func (c *capture) add(b []byte) (crashed bool) {
 	return crashed
 }
 
+// addLine is add for a line without its end.
+func (c *capture) addLine(line []byte) (crashed bool) {
+	crashed = c.add(line)
+	if len(line) < maxLine {
+		c.add(newline)
+	}
+	return crashed
+}
+
+var newline = []byte("\n")
+
 func (c *capture) lineStart() bool {
 	return c.cut || len(c.buf) == 0 || c.buf[len(c.buf)-1] == '\n'
 }
@@ -142,6 +168,9 @@ var crashStarts = [][]byte{
 }
 
 func isCrashLine(b []byte) bool {
+	if len(b) == 0 || b[0] != 'p' && b[0] != 'f' && b[0] != 'u' && b[0] != 'S' && b[0] != 'r' {
+		return false
+	}
 	for _, p := range crashStarts {
 		if bytes.HasPrefix(b, p) {
 			return true

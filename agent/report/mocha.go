@@ -34,8 +34,11 @@ type mocha struct {
 
 // mochaCount reads "  1 passing (110ms)", "  2 pending" and "  10 failing".
 func mochaCount(l string) (n int, word string) {
+	if !strings.HasPrefix(l, "  ") || !strings.Contains(l, "ing") {
+		return 0, ""
+	}
 	f := strings.Fields(l)
-	if len(f) < 2 || len(f) > 3 || !strings.HasPrefix(l, "  ") {
+	if len(f) < 2 || len(f) > 3 {
 		return 0, ""
 	}
 	n, err := strconv.Atoi(f[0])

@@ -143,6 +143,9 @@ var phpFatal = sync.OnceValue(func() *regexp.Regexp {
 })
 
 func (r php) line(line string) {
+	if !strings.HasPrefix(line, "PHP ") {
+		return
+	}
 	m := phpFatal().FindStringSubmatch(line)
 	if m == nil {
 		return

@@ -59,6 +59,7 @@ type collector struct {
 	index   *wakeIndex
 	hits    []bool       // by index of readers
 	awake   []lineReader // by index of readers; nil while asleep
+	listen  []lineReader // those that are awake
 	before  []string     // the last lines, for whoever wakes next
 	found   []found
 	seen    map[string]bool // formats that were recognised, results or not
@@ -89,6 +90,7 @@ func newCollector(r Run, p *places) *collector {
 			c.awake[i] = t.start(c)
 		}
 	}
+	c.listens()
 	return c
 }
 

@@ -27,6 +27,14 @@ var (
 	rubyFrame = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*# (\S+?):(\d+)(?::in .*)?$`) })
 )
 
+// numberedLine takes "  1) Failure:" apart.
+func numberedLine(line string) []string {
+	if !strings.HasPrefix(line, " ") || !strings.Contains(line, ") ") {
+		return nil
+	}
+	return numbered1().FindStringSubmatch(line)
+}
+
 func (r *rspec) line(line string) {
 	switch {
 	case line == "Failures:":
@@ -45,9 +53,9 @@ func (r *rspec) line(line string) {
 		r.flush()
 		r.c.recognise("rspec")
 		r.c.ran = r.c.ran || number(line) > 0
-	case strings.HasPrefix(line, "  ") && numbered1().MatchString(line):
+	case strings.HasPrefix(line, "  ") && numberedLine(line) != nil:
 		r.flush()
-		r.name = numbered1().FindStringSubmatch(line)[1]
+		r.name = numberedLine(line)[1]
 	case r.name != "":
 		r.out.add(line)
 	}
@@ -146,7 +154,7 @@ var (
 )
 
 func (r *minitest) line(line string) {
-	if m := numbered1().FindStringSubmatch(line); m != nil && (m[1] == "Failure:" || m[1] == "Error:" || m[1] == "Skipped:") {
+	if m := numberedLine(line); m != nil && (m[1] == "Failure:" || m[1] == "Error:" || m[1] == "Skipped:") {
 		r.flush()
 		r.kind = strings.TrimSuffix(m[1], ":")
 		return
@@ -157,7 +165,7 @@ func (r *minitest) line(line string) {
 		r.c.recognise("minitest")
 	case r.kind != "":
 		r.begin(line)
-	case minitestSums().MatchString(line):
+	case strings.Contains(line, " assertions, ") && minitestSums().MatchString(line):
 		r.flush()
 		r.ended = true
 		r.c.recognise("minitest")

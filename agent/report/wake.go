@@ -6,23 +6,28 @@ import (
 	"sync"
 )
 
-// wakeIndex finds which of many words stand in a line, in one pass. Of every word it knows the three bytes in a row that are
+// wordIndex finds which of many words stand in a line, in one pass. Of every word it knows the three bytes in a row that are
 // rarest in logs. It looks a hash of every three bytes of the line up, and compares a whole word only where that hits.
-type wakeIndex struct {
-	readers []textReader
-	bits    [1 << 16 / 64]uint64 // a bit for each hash that stands for a word
-	at      [1 << 16]uint16      // where in spots the words of a hash begin, from 1
-	spots   []spot
-	ends    []spot // words of two bytes, which may end a line
+type wordIndex struct {
+	bits  [1 << 16 / 64]uint64 // a bit for each hash that stands for a word
+	at    [1 << 16]uint16      // where in spots the words of a hash begin, from 1
+	spots []spot
+	ends  []spot // words of two bytes, which may end a line
 }
 
 // spot is a word and where in it its three bytes stand.
 type spot struct {
 	word   string
 	offset int
-	reader int
+	list   int // of words that it is in
 	hash   uint16
 	more   bool // the next one has the same hash
+}
+
+// wakeIndex has the words that wake each reader, and behind them those of the go command's own.
+type wakeIndex struct {
+	*wordIndex
+	readers []textReader
 }
 
 // allWakes is the index of all text readers.
@@ -32,14 +37,19 @@ var allWakes = sync.OnceValue(func() *wakeIndex { return newWakeIndex(textReader
 var goWords = []string{".go:", "--- FAIL: ", "--- PASS: ", "--- SKIP: ", "no space left on device", "No space left on device", "cannot allocate memory", "command not found", ": not found"}
 
 func newWakeIndex(readers []textReader) *wakeIndex {
-	w := &wakeIndex{readers: readers}
-	for i, r := range readers {
-		for _, word := range r.wakes {
+	var lists [][]string
+	for _, r := range readers {
+		lists = append(lists, r.wakes)
+	}
+	return &wakeIndex{newWordIndex(append(lists, goWords)...), readers}
+}
+
+func newWordIndex(lists ...[]string) *wordIndex {
+	w := &wordIndex{}
+	for i, words := range lists {
+		for _, word := range words {
 			w.add(word, i)
 		}
-	}
-	for _, word := range goWords {
-		w.add(word, len(readers))
 	}
 	slices.SortStableFunc(w.spots, func(a, b spot) int { return int(a.hash) - int(b.hash) })
 	for i, s := range w.spots {
@@ -53,20 +63,19 @@ func newWakeIndex(readers []textReader) *wakeIndex {
 	return w
 }
 
-// add takes a word of a reader, or of the go command's own with a number past the last reader.
-func (w *wakeIndex) add(word string, reader int) {
+func (w *wordIndex) add(word string, list int) {
 	switch len(word) {
 	case 0, 1:
-		panic("a word of " + w.readers[reader].format + " is too short to wake it")
+		panic(word + " is too short a word")
 	case 2:
-		w.ends = append(w.ends, spot{word: word, reader: reader})
+		w.ends = append(w.ends, spot{word: word, list: list})
 		for third := range uint32(256) {
-			w.spots = append(w.spots, spot{word: word, reader: reader, hash: hash3(uint32(word[0])<<16 | uint32(word[1])<<8 | third)})
+			w.spots = append(w.spots, spot{word: word, list: list, hash: hash3(uint32(word[0])<<16 | uint32(word[1])<<8 | third)})
 		}
 	default:
 		i := rarest(word)
 		h := hash3(uint32(word[i])<<16 | uint32(word[i+1])<<8 | uint32(word[i+2]))
-		w.spots = append(w.spots, spot{word: word, offset: i, reader: reader, hash: h})
+		w.spots = append(w.spots, spot{word: word, offset: i, list: list, hash: h})
 	}
 }
 
@@ -103,8 +112,8 @@ func commonness(c byte) int {
 	return 4
 }
 
-// find marks the readers that a word of the line belongs to. There is one place more than there are readers.
-func find[T string | []byte](w *wakeIndex, line T, hits []bool) (any bool) {
+// find marks the lists that a word of the line is in.
+func find[T string | []byte](w *wordIndex, line T, hits []bool) (any bool) {
 	if len(line) < 2 {
 		return false
 	}
@@ -122,7 +131,7 @@ func find[T string | []byte](w *wakeIndex, line T, hits []bool) (any bool) {
 }
 
 // compare looks for the words whose three bytes stand at i.
-func compare[T string | []byte](w *wakeIndex, line T, i int, h uint16, hits []bool) (any bool) {
+func compare[T string | []byte](w *wordIndex, line T, i int, h uint16, hits []bool) (any bool) {
 	for n := int(w.at[h]) - 1; n >= 0; n++ {
 		any = stands(line, i-w.spots[n].offset, &w.spots[n], hits) || any
 		if !w.spots[n].more {
@@ -132,7 +141,7 @@ func compare[T string | []byte](w *wakeIndex, line T, i int, h uint16, hits []bo
 	return any
 }
 
-// stands reports whether a word stands at that place, and marks its reader.
+// stands reports whether a word stands at that place, and marks its list.
 func stands[T string | []byte](line T, from int, s *spot, hits []bool) bool {
 	if from < 0 || len(line)-from < len(s.word) {
 		return false
@@ -142,7 +151,7 @@ func stands[T string | []byte](line T, from int, s *spot, hits []bool) bool {
 			return false
 		}
 	}
-	hits[s.reader] = true
+	hits[s.list] = true
 	return true
 }
 
@@ -152,13 +161,11 @@ func (c *collector) line(raw string) {
 	if strings.IndexByte(raw, 0x1b) >= 0 {
 		line = clean(raw)
 	}
-	if find(c.index, line, c.hits) {
+	if find(c.index.wordIndex, line, c.hits) {
 		c.wake(line)
 	}
-	for _, r := range c.awake {
-		if r != nil {
-			r.line(line)
-		}
+	for _, r := range c.listen {
+		r.line(line)
 	}
 	if c.before = append(c.before, line); len(c.before) >= 2*linesBefore {
 		c.before = append(c.before[:0], c.before[len(c.before)-linesBefore:]...)
@@ -176,16 +183,25 @@ func (c *collector) wake(line string) {
 		}
 	}
 	clear(c.hits)
+	c.listens()
+}
+
+// listens notes who is awake.
+func (c *collector) listens() {
+	c.listen = c.listen[:0]
+	for _, r := range c.awake {
+		if r != nil {
+			c.listen = append(c.listen, r)
+		}
+	}
 }
 
 // sleeps reports whether no reader is awake.
-func (c *collector) sleeps() bool {
-	return !slices.ContainsFunc(c.awake, func(r lineReader) bool { return r != nil })
-}
+func (c *collector) sleeps() bool { return len(c.listen) == 0 }
 
 // cares reports whether a line would wake a reader, or is one for the go command's own.
 func (c *collector) cares(line []byte) bool {
-	if !find(c.index, line, c.hits) {
+	if !find(c.index.wordIndex, line, c.hits) {
 		return false
 	}
 	text, cares := string(line), c.hits[len(c.readers)]

@@ -20,8 +20,8 @@ func naive(w *wakeIndex, line string) []int {
 func checkFind(t *testing.T, w *wakeIndex, line string) {
 	t.Helper()
 	hits, same := make([]bool, len(w.readers)+1), make([]bool, len(w.readers)+1)
-	find(w, line, hits)
-	find(w, []byte(line), same)
+	find(w.wordIndex, line, hits)
+	find(w.wordIndex, []byte(line), same)
 	var got []int
 	for i := range w.readers {
 		if hits[i] {

@@ -169,6 +169,9 @@ func (s Story) tellCommand(g *page, p pen) {
 		fmt.Fprintf(&b, "cd %s\n", quoted(dir))
 	}
 	g.add("To see it again:\n\n%s\n", p.fence("sh", b.String()+strings.TrimSpace(run), 2000))
+	if step := s.step(p); step != "" {
+		g.add("The check is the step that failed: %s.\n\n", step)
+	}
 }
 
 // quoted is a word of a shell.

@@ -14,7 +14,7 @@ const mostJobs = 3 // of one event
 // startSteps lead from a person who may ask to jobs.
 var startSteps = []step{
 	{nil, policySays}, {askPlace, placeSays}, {askGoal, goalSays}, {nil, branchSays}, {askToday, todaySays}, {askFailing, nil},
-	{askChecks, groupsSay}, {askDrafts, draftsSay}, {askAuthor, nil},
+	{askChecks, groupsSay}, {askDrafts, draftsSay}, {askAuthor, nil}, {askJobs, nil},
 }
 
 // siftLabel says the noes of a label that was put on or taken off something in this state.
@@ -300,6 +300,7 @@ func (l look) job(g group) Job {
 	if len(g.red) > 0 {
 		j.URL = g.red[0].URL
 	}
+	j.Failed = l.failed(g)
 	if p := l.f.Pull; t.Kind == ForPull && p.Head.SHA == j.Root {
 		j.Merge, j.Onto = p.Merge, p.Base.SHA
 	}

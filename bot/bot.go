@@ -57,6 +57,24 @@ type Check struct {
 	URL        string // for people
 	Pulls      []int  // pull requests that the event names; empty for forks
 	Event      string // of a workflow run: what started it, as in push or pull_request
+	Run        int64  // id of the workflow run that it belongs to; 0 when it is of none, or not said
+	Runner     string // of a failed step of our own job: the name of the runner that it runs on
+}
+
+// RunJob is one job of a workflow's run.
+type RunJob struct {
+	Check      int64  // id of the check run that shows it; 0 when not said
+	Name       string // as GitHub shows it
+	Runner     string // name; "" before it has one
+	Done       bool
+	Conclusion string // as of a Check
+	Steps      []RunStep
+}
+
+// RunStep is one step of a job, those that GitHub adds among them.
+type RunStep struct {
+	Name       string // as GitHub shows it
+	Conclusion string // "" until it is done
 }
 
 // Red says whether the check ended in a way that asks for a repair: failure, error, timed_out.
@@ -147,29 +165,30 @@ func (t Target) Key() string {
 
 // Job is one red thing to repair, pinned when it was accepted. It crosses the queue as JSON and holds no credential.
 type Job struct {
-	Key      string    `json:"key"` // repository id, target and workflow: one unfinished job under one key
-	Repo     Repo      `json:"repo"`
-	Target   Target    `json:"target"`
-	Root     string    `json:"root"`            // commit that is seen red
-	Merge    string    `json:"merge,omitempty"` // merge of Root into the pull request's base, seen when Root is green
-	Onto     string    `json:"onto,omitempty"`  // tip of the branch that the pull request goes to: seen when Root is red
-	Body     string    `json:"body,omitempty"`  // sha256 hex of the issue's body when it was asked for: a later one is another's word
-	Base     string    `json:"base"`            // tip of Target.Branch when the job was accepted
-	Policy   string    `json:"policy"`          // commit of the default branch that the configuration was read from
-	Workflow string    `json:"workflow,omitempty"`
-	Checks   []string  `json:"checks,omitempty"` // names of the red checks
-	Check    string    `json:"check,omitempty"`  // id of the configured check that they stand for; found if empty
-	URL      string    `json:"url,omitempty"`    // of the red run, for people
-	Trigger  string    `json:"trigger"`          // event's name
-	Delivery string    `json:"delivery"`
-	Sender   Account   `json:"sender"`
-	Label    string    `json:"label,omitempty"` // trigger label, taken off when the run ends
-	Asked    bool      `json:"asked,omitempty"` // a person asked: an answer is owed, even when there is no draft
-	Words    string    `json:"words,omitempty"` // of /redraft retry WORDS: data for the model, at most 200 characters
-	Strange  bool      `json:"strange,omitempty"`
-	Diagnose bool      `json:"diagnose,omitempty"` // says what is red and why; nothing is repaired
-	Retry    bool      `json:"retry,omitempty"`    // a person asked again: a finished job of the same head does not count
-	Accepted time.Time `json:"accepted"`
+	Key      string        `json:"key"` // repository id, target and workflow: one unfinished job under one key
+	Repo     Repo          `json:"repo"`
+	Target   Target        `json:"target"`
+	Root     string        `json:"root"`            // commit that is seen red
+	Merge    string        `json:"merge,omitempty"` // merge of Root into the pull request's base, seen when Root is green
+	Onto     string        `json:"onto,omitempty"`  // tip of the branch that the pull request goes to: seen when Root is red
+	Body     string        `json:"body,omitempty"`  // sha256 hex of the issue's body when it was asked for: a later one is another's word
+	Base     string        `json:"base"`            // tip of Target.Branch when the job was accepted
+	Policy   string        `json:"policy"`          // commit of the default branch that the configuration was read from
+	Workflow string        `json:"workflow,omitempty"`
+	Checks   []string      `json:"checks,omitempty"` // names of the red checks
+	Check    string        `json:"check,omitempty"`  // id of the configured check that they stand for; found if empty
+	Failed   []plan.Failed `json:"failed,omitempty"` // the steps that failed there, where no check is configured; none are known if empty
+	URL      string        `json:"url,omitempty"`    // of the red run, for people
+	Trigger  string        `json:"trigger"`          // event's name
+	Delivery string        `json:"delivery"`
+	Sender   Account       `json:"sender"`
+	Label    string        `json:"label,omitempty"` // trigger label, taken off when the run ends
+	Asked    bool          `json:"asked,omitempty"` // a person asked: an answer is owed, even when there is no draft
+	Words    string        `json:"words,omitempty"` // of /redraft retry WORDS: data for the model, at most 200 characters
+	Strange  bool          `json:"strange,omitempty"`
+	Diagnose bool          `json:"diagnose,omitempty"` // says what is red and why; nothing is repaired
+	Retry    bool          `json:"retry,omitempty"`    // a person asked again: a finished job of the same head does not count
+	Accepted time.Time     `json:"accepted"`
 }
 
 // Self is who we are on GitHub, so that nothing of ours starts anything.
@@ -200,13 +219,14 @@ type Facts struct {
 	Author     string // the same of who wrote the pull request or the issue; "" when nothing hung on it
 	Pull       *Pull
 	Issue      *Issue
-	Tip        Tip     // the branch that a draft would go against, now
-	Ours       bool    // the commit at Tip carries our trailer
-	Checks     []Check // of the root, all of them, once each
-	Drafts     []Draft // ours of this target or against the same branch, open and closed, newest first
-	Open       int     // open drafts of ours in the repository; one that a person took up counts no more
-	Today      int     // jobs that began in the repository in the last 24 hours
-	Failing    string  // of an issue's body: the configured check id or the workflow path of the failing run that it names
+	Tip        Tip                // the branch that a draft would go against, now
+	Ours       bool               // the commit at Tip carries our trailer
+	Checks     []Check            // of the root, all of them, once each
+	Jobs       map[int64][]RunJob // of the red checks' workflow runs, by the run's id, where no check is configured
+	Drafts     []Draft            // ours of this target or against the same branch, open and closed, newest first
+	Open       int                // open drafts of ours in the repository; one that a person took up counts no more
+	Today      int                // jobs that began in the repository in the last 24 hours
+	Failing    string             // of an issue's body: the configured check id or the workflow path of the failing run that it names
 }
 
 // RepoFacts is a repository as it is now.

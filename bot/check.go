@@ -67,7 +67,7 @@ func checkSteps(e Event) []step {
 	}
 	return []step{
 		{askRepo, repoSays}, {askTip, tipSays}, {askPolicy, policySays}, {nil, branchSays}, {nil, workflowSays}, {askToday, todaySays},
-		{askPulls, pullSays}, {askMessage, messageSays}, {askChecks, groupsSay}, {askDrafts, draftsSay}, {askAuthor, nil}, {askMerge, nil},
+		{askPulls, pullSays}, {askMessage, messageSays}, {askChecks, groupsSay}, {askDrafts, draftsSay}, {askAuthor, nil}, {askMerge, nil}, {askJobs, nil},
 	}
 }
 

@@ -21,9 +21,9 @@ func TestDecode(t *testing.T) {
 	under := &Issue{Number: 5, Title: "Totals", Body: "adds them up", State: "open", Author: alice, URL: "https://github.com/acme/widget/pull/5", Pull: true}
 	for name, want := range map[string]Event{
 		"workflow_run.red": {Action: "completed", Check: &Check{ID: 3001, Name: "CI", Workflow: ciFile, Title: "CI", SHA: featureSHA, Branch: "feature", HeadRepo: 7, Done: true,
-			Conclusion: "failure", Attempt: 1, URL: "https://github.com/acme/widget/actions/runs/3001", Pulls: []int{5}, Event: "pull_request"}},
+			Conclusion: "failure", Attempt: 1, URL: "https://github.com/acme/widget/actions/runs/3001", Pulls: []int{5}, Event: "pull_request", Run: 3001}},
 		"workflow_run.fork": {Action: "completed", Check: &Check{ID: 3001, Name: "CI", Workflow: ciFile, Title: "CI", SHA: strings.Repeat("f", 40), Branch: "main", HeadRepo: 8, Done: true,
-			Conclusion: "failure", Attempt: 1, URL: "https://github.com/acme/widget/actions/runs/3001", Event: "pull_request"}},
+			Conclusion: "failure", Attempt: 1, URL: "https://github.com/acme/widget/actions/runs/3001", Event: "pull_request", Run: 3001}},
 		"check_run.red": {Action: "completed", Check: &Check{ID: 4001, Name: "test (linux)", SHA: featureSHA, Branch: "feature", HeadRepo: 7, Done: true,
 			Conclusion: "failure", App: 15368, URL: "https://github.com/acme/widget/actions/runs/3001/job/4001", Pulls: []int{5}}},
 		"check_suite.red": {Action: "completed", Check: &Check{ID: 2001, Name: "GitHub Actions", SHA: featureSHA, Branch: "feature", HeadRepo: 7, Done: true,

@@ -270,6 +270,9 @@ var shows = map[string]string{
 func (d *draftText) proof() {
 	d.add("### Proof\n\n")
 	d.add("| command | %s |\n|---|---|\n", d.cell(d.script(d.r.Command), 200))
+	if step := d.step(d.pen); step != "" {
+		d.add("| the step that failed | %s |\n", step)
+	}
 	d.add("| on the root | red ×%d |\n| with the change | green ×%d |\n| with the change taken away | %s |\n", d.r.K, d.r.K+1, d.redAgain())
 	d.add("| all tests | %s |\n| oracle, as in the root | `%s` |\n\n", d.delta(), hex12(d.r.Oracle))
 	d.add("Recomputed from the raw reports and the root's own files, by a process that runs no code of this repository:\n\n")

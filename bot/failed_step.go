@@ -13,6 +13,9 @@ type Step struct {
 	Title    string // its name
 	SHA      string // GITHUB_SHA: the pushed commit, or the merge of a pull request
 	Ref      string // GITHUB_REF, as in refs/heads/main
+	Event    string // that started the run
+	Run      int64  // id of the run; 0 if it is not known
+	Runner   string // name of the runner
 	URL      string // of the run, for people
 }
 
@@ -28,7 +31,8 @@ func FailedStep(s Step, payload []byte, delivery string) (Event, error) {
 	}
 	e := p.event()
 	e.Name, e.Delivery, e.Label, e.Action = "failed_step", delivery, "", "completed"
-	c := &Check{Name: s.Job, Workflow: workflowFile(s.Workflow), Title: clip(s.Title, longestName), SHA: s.SHA, HeadRepo: e.Repo.ID, Done: true, Conclusion: "failure", URL: s.URL}
+	c := &Check{Name: s.Job, Workflow: workflowFile(s.Workflow), Title: clip(s.Title, longestName), SHA: s.SHA, HeadRepo: e.Repo.ID, Done: true, Conclusion: "failure", URL: s.URL,
+		Run: s.Run, Runner: s.Runner, Event: s.Event}
 	if e.Check = c; p.Pull != nil {
 		pull := p.Pull.pull()
 		c.SHA, c.Branch, c.HeadRepo = pull.Head.SHA, pull.Head.Branch, pull.Head.Repo
@@ -48,6 +52,6 @@ func FailedStep(s Step, payload []byte, delivery string) (Event, error) {
 func failedSteps(Event) []step {
 	return []step{
 		{askRepo, repoSays}, {askTip, tipSays}, {askPolicy, policySays}, {nil, branchSays}, {nil, workflowSays}, {askToday, todaySays},
-		{askPulls, pullSays}, {askMessage, messageSays}, {askItself, groupsSay}, {askDrafts, draftsSay}, {askAuthor, nil}, {askMerge, nil},
+		{askPulls, pullSays}, {askMessage, messageSays}, {askItself, groupsSay}, {askDrafts, draftsSay}, {askAuthor, nil}, {askMerge, nil}, {askJobs, nil},
 	}
 }

@@ -30,6 +30,8 @@ type Hub interface {
 	Checks(ctx context.Context, r Repo, sha string) ([]Check, error)
 	// Run is a workflow's run by its id.
 	Run(ctx context.Context, r Repo, id int64) (Check, error)
+	// RunJobs are the jobs of a workflow's run, each as it was last run, with their steps.
+	RunJobs(ctx context.Context, r Repo, run int64) ([]RunJob, error)
 	// File reads one file of a commit, at most 1 MiB; a missing one is NotFound.
 	File(ctx context.Context, r Repo, path, sha string) ([]byte, error)
 	// Drafts are our pull requests whose head branch is the given one, or of every branch of ours if it is empty; open

@@ -108,6 +108,8 @@ func (o Offline) Run(context.Context, Repo, int64) (Check, error) {
 	return Check{}, o.no("read a workflow's run", NotFound)
 }
 
+func (o Offline) RunJobs(context.Context, Repo, int64) ([]RunJob, error) { return nil, nil }
+
 func (o Offline) File(_ context.Context, _ Repo, path, _ string) ([]byte, error) {
 	if o.Policy != nil && strings.HasSuffix(path, "redraft.yml") {
 		return o.Policy, nil

@@ -52,7 +52,7 @@ func siftNothing(e Event, self Self) *Skip {
 func scheduleSteps(Event) []step {
 	return []step{
 		{askRepo, repoSays}, {askSeen, goneSays}, {askPolicy, policySays}, {nil, branchSays}, {askToday, todaySays}, {askMessage, messageSays},
-		{askChecks, groupsSay}, {askDrafts, draftsSay},
+		{askChecks, groupsSay}, {askDrafts, draftsSay}, {askJobs, nil},
 	}
 }
 

@@ -363,7 +363,7 @@ func (w *work) spec(ctx context.Context) (job.Job, error) {
 		mode, tiers, models = trace.ModeDiagnose, []string{}, nil
 	}
 	return job.Job{
-		Bisect: true, Mirror: w.mirror, Exe: w.Repair.Exe, Config: &w.policy, Named: w.job.Checks, Merge: w.job.Merge, Onto: w.job.Onto, Reviewed: w.job.Policy, Getenv: w.Repair.Getenv, Evidence: w.dir, State: w.Repair.State,
+		Bisect: true, Mirror: w.mirror, Exe: w.Repair.Exe, Config: &w.policy, Named: w.job.Checks, Failed: w.job.Failed, Merge: w.job.Merge, Onto: w.job.Onto, Reviewed: w.job.Policy, Getenv: w.Repair.Getenv, Evidence: w.dir, State: w.Repair.State,
 		Sandboxes: w.Repair.Sandboxes, Key: w.Repair.Key, Cleaner: w.Clean, OnEvent: w.onEvent, End: w.ending(), Command: w.Repair.Command, Dir: w.Repair.Dir,
 		Spec: trace.Job{
 			ID: filepath.Base(w.dir), Key: w.job.Key, Repo: w.job.Repo.String(), Target: w.job.Target.String(), Trigger: w.job.Trigger,

@@ -27,7 +27,7 @@ func readWorkflowRun(payload []byte) (Event, error) {
 	if r := p.Run; r != nil {
 		title := clip(cmp.Or(p.Workflow.Name, r.Name), longestName)
 		e.Check = &Check{ID: r.ID, Name: title, Title: title, Workflow: workflowFile(cmp.Or(p.Workflow.Path, r.Path)), SHA: r.HeadSHA,
-			Branch: r.HeadBranch, Done: r.Status == "completed", Conclusion: r.Conclusion, Attempt: r.Attempt, URL: r.HTMLURL, Event: r.Event}
+			Branch: r.HeadBranch, Done: r.Status == "completed", Conclusion: r.Conclusion, Attempt: r.Attempt, URL: r.HTMLURL, Event: r.Event, Run: r.ID}
 		var head int64
 		e.Check.Pulls, head = r.Pulls.of(e.Repo.ID)
 		e.Check.HeadRepo = cmp.Or(r.HeadRepository.ID, head)

@@ -44,6 +44,7 @@ type Check struct {
 	Report     string            `json:"report,omitempty"` // glob of report files
 	Provenance Provenance        `json:"provenance"`
 	Source     string            `json:"source"`            // the file and key it was found at, as in "go.mod" or ".github/redraft.yml: checks.unit"
+	Line       int               `json:"line,omitempty"`    // of Source's file, from 1: where the step begins; 0 where it is no step
 	Scripts    []string          `json:"scripts,omitempty"` // files of the tree that the command executes, relative, sorted
 	Git        bool              `json:"git,omitempty"`     // it calls git, so that it finds a throw-away repository over its own files
 }

@@ -19,6 +19,7 @@ type place struct {
 	runner  string // as shown, "" if it is not known
 	labels  string // as written
 	source  string
+	line    int
 	inner   string   // the step that is meant in a local action
 	wants   []string // what the job did before
 	written []string // names of variables that steps before set; "" for one whose name is not seen
@@ -29,6 +30,14 @@ type place struct {
 type planned struct {
 	Check
 	wants []string
+	os    string // of the runner, as GOOS has it; "" if it is not known
+}
+
+// os is the operating system of the job's runner as Go calls it.
+func (p *place) os() string {
+	o, _ := p.scope["runner"].(open)
+	name, _ := o.known.get("os").(string)
+	return map[string]string{"Linux": "linux", "macOS": "darwin", "Windows": "windows"}[name]
 }
 
 // place is that of a job's steps.
@@ -346,7 +355,7 @@ func (p place) command(step *object, raw string) (planned, error) {
 		return planned{}, err
 	}
 	p.scope = p.scope.with("env", p.envContext())
-	c := Check{ID: p.id, Provenance: Workflow, Source: p.source, Env: map[string]string{}}
+	c := Check{ID: p.id, Provenance: Workflow, Source: p.source, Line: p.line, Env: map[string]string{}}
 	var err error
 	if c.Run, err = p.scope.text(raw); err != nil {
 		return planned{}, err
@@ -363,7 +372,7 @@ func (p place) command(step *object, raw string) (planned, error) {
 	if err = p.environment(&c); err != nil {
 		return planned{}, err
 	}
-	return planned{c, p.wants}, nil
+	return planned{c, p.wants, p.os()}, nil
 }
 
 // folder is where the command begins.

@@ -12,11 +12,14 @@ import (
 // At says which step of a workflow is meant, and what is known of its run. All of it only chooses among what the file
 // holds: nothing here becomes part of a command, but for the words of GitHub, which are letters, digits and a few marks.
 type At struct {
-	Job    string            // its id, or its name as GitHub shows it; "caller / called" for a job of a workflow that another calls
-	Step   string            // its name as GitHub shows it, its id, or its number in the file, from 1; "outer > inner" for one of a local action
-	Matrix map[string]string // as much of the matrix as is known; may be empty where there is one combination, or Job names it
-	Inputs map[string]string // what the workflow was started with by hand
-	GitHub map[string]string // of the github context: sha, ref, event_name …; names that are not listed in githubNames do not count
+	Job    string            `json:"job"`             // its id, or its name as GitHub shows it; "caller / called" for a job of a workflow that another calls
+	Step   string            `json:"step"`            // its name as GitHub shows it, its id, or its number in the file, from 1; "outer > inner" for one of a local action
+	Shown  bool              `json:"shown,omitempty"` // Job and Step are names as GitHub shows them alone, and neither ids, numbers nor paths
+	Nth    int               `json:"nth,omitempty"`   // with Shown: which of the Of steps that GitHub shows under this name, from 1; the only one if zero
+	Of     int               `json:"of,omitempty"`
+	Matrix map[string]string `json:"matrix,omitempty"` // as much of the matrix as is known; may be empty where there is one combination, or Job names it
+	Inputs map[string]string `json:"inputs,omitempty"` // what the workflow was started with by hand
+	GitHub map[string]string `json:"github,omitempty"` // of the github context: sha, ref, event_name …; names that are not listed in githubNames do not count
 }
 
 // FlowJob is one job of a workflow file.
@@ -109,22 +112,23 @@ func FromWorkflow(tree fs.FS, file string, at At) (Set, error) {
 	if err != nil {
 		return Set{}, err
 	}
-	return w.set()
+	set, _, err := w.set()
+	return set, err
 }
 
-// set is the one check that is meant.
-func (w *flow) set() (Set, error) {
+// set is the one check that is meant, and the operating system that its runner is known to have.
+func (w *flow) set() (set Set, goos string, err error) {
 	p, step, err := w.find(0)
 	if err != nil {
-		return Set{}, err
+		return Set{}, "", err
 	}
 	c, err := p.check(step, 0)
 	if err != nil {
-		return Set{}, err
+		return Set{}, "", err
 	}
-	set, err := newSet(w.tree, []Check{c.Check})
+	set, err = newSet(w.tree, []Check{c.Check})
 	set.Wants = c.wants
-	return set, err
+	return set, c.os, err
 }
 
 // maxCalls is how deep workflows and local actions may call each other.
@@ -151,15 +155,20 @@ func (w *flow) find(calls int) (place, *object, error) {
 	if err != nil {
 		return place{}, nil, err
 	}
-	want, inner, _ := strings.Cut(w.at.Step, " > ")
-	p.inner = inner
-	i, err := p.choose(list(job.get("steps")), want)
+	want := w.at.Step
+	if !w.at.Shown { // a name as it is shown may hold anything
+		want, p.inner, _ = strings.Cut(want, " > ")
+	}
+	i, err := w.choose(p, list(job.get("steps")), want)
 	if err != nil {
 		return place{}, nil, err
 	}
 	step, _ := list(job.get("steps"))[i].(*object)
 	p.before(list(job.get("steps"))[:i], 0)
 	p.source = fmt.Sprintf("%s: jobs.%s.steps[%d]", w.file, id, i+1)
+	if step != nil {
+		p.line = step.line
+	}
 	return p, step, nil
 }
 
@@ -201,20 +210,7 @@ func (w *flow) job() (id string, c combination, rest string, err error) {
 
 // isCalled reports whether a job goes by a name, and what of the name is left for the workflow that it calls.
 func (w *flow) isCalled(want, id string, job *object, c combination) (rest string, ok bool) {
-	names := []string{id}
-	if c.values != nil {
-		names = append(names, c.names(id)...)
-	}
-	if raw, said := job.get("name").(string); said {
-		s := w.contexts(id)
-		if c.values != nil {
-			s = s.with("matrix", c.values)
-		}
-		if name, err := s.text(raw); err == nil {
-			names = []string{id, name}
-		}
-	}
-	for _, n := range names {
+	for _, n := range w.jobNames(id, job, c) {
 		if want == n || len(n) > 100 && want == n[:97]+"..." {
 			return "", true
 		}
@@ -223,6 +219,34 @@ func (w *flow) isCalled(want, id string, job *object, c combination) (rest strin
 		}
 	}
 	return "", false
+}
+
+// jobNames are what one run of a job goes by. One with a name of its own is shown under it: as it is where it speaks of the
+// matrix, else with the values behind it.
+func (w *flow) jobNames(id string, job *object, c combination) []string {
+	ids := []string{id}
+	if w.at.Shown {
+		ids = nil
+	}
+	raw, said := asText(job.get("name"))
+	if said = said && raw != ""; !said && c.values == nil {
+		return []string{id}
+	}
+	if !said {
+		return append(ids, c.names(id)...)
+	}
+	s := w.contexts(id)
+	if c.values != nil {
+		s = s.with("matrix", c.values)
+	}
+	name, err := s.text(raw)
+	if err != nil {
+		return ids
+	}
+	if ids = append(ids, name); c.values != nil && !strings.Contains(raw, "${{") {
+		ids = append(ids, c.names(name)...)
+	}
+	return ids
 }
 
 // called is the workflow of this tree that a job calls.
@@ -389,6 +413,27 @@ func (s scope) lenient(o *object) *object {
 		out.set(k, v)
 	}
 	return out
+}
+
+// choose is the index of the step of a job that is meant.
+func (w *flow) choose(p place, steps []any, want string) (int, error) {
+	if !w.at.Shown {
+		return p.choose(steps, want)
+	}
+	var hits []int
+	for i, s := range steps {
+		o, _ := s.(*object)
+		if want != "" && first(stepNames(o, p.scope)) == want {
+			hits = append(hits, i)
+		}
+	}
+	switch {
+	case len(hits) == 1 && w.at.Of <= 1:
+		return hits[0], nil
+	case len(hits) > 1 && len(hits) == w.at.Of && w.at.Nth >= 1 && w.at.Nth <= w.at.Of:
+		return hits[w.at.Nth-1], nil
+	}
+	return 0, unplanned(NoStep, clipped(want), "%d steps of job %s of %s are shown as %q, and GitHub shows %d", len(hits), w.at.Job, w.file, clipped(want), max(w.at.Of, 1))
 }
 
 // choose is the index of the step that is meant.

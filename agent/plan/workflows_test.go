@@ -99,7 +99,7 @@ func planStep(t *testing.T, w *flow, j FlowJob, i int, log *strings.Builder) str
 	}
 	file := w.file
 	w.at = at
-	set, err := w.set()
+	set, _, err := w.set()
 	if err != nil {
 		fmt.Fprintf(log, "%s %s %d: %s\n", file, j.ID, i+1, err)
 		return reasonOf(t, err)

@@ -17,6 +17,7 @@ import (
 type object struct {
 	keys   []string
 	values map[string]any
+	line   int // of its first key in the file, from 1; 0 if it is of no file
 }
 
 func newObject() *object { return &object{values: map[string]any{}} }
@@ -180,6 +181,9 @@ func (y yamlReader) mapping(pairs []*ast.MappingValueNode, depth int, seen *int)
 			return nil, err
 		}
 		if t := p.Key.GetToken(); t != nil {
+			if o.line == 0 && t.Position != nil {
+				o.line = t.Position.Line
+			}
 			o.set(t.Value, v)
 		}
 	}

@@ -22,6 +22,7 @@ type Place struct {
 	Title    string // its name
 	Job      string // id
 	Run      string // id of the run and its attempt, as in 17-1
+	Runner   string // its name
 	URL      string // of the run
 	SHA, Ref string
 	Temp     string // folder that is emptied after the job
@@ -33,7 +34,7 @@ func (a *Action) Place() (Place, error) {
 	p := Place{
 		Event: a.getenv("GITHUB_EVENT_NAME"), Payload: a.getenv("GITHUB_EVENT_PATH"), Repo: repository(a.getenv("GITHUB_REPOSITORY"), a.getenv("GITHUB_REPOSITORY_ID")), Workflow: workflowPath(a.getenv("GITHUB_WORKFLOW_REF")),
 		Title: a.getenv("GITHUB_WORKFLOW"), Job: a.getenv("GITHUB_JOB"), SHA: a.getenv("GITHUB_SHA"), Ref: a.getenv("GITHUB_REF"), Temp: a.getenv("RUNNER_TEMP"),
-		API: a.getenv("GITHUB_API_URL"), Git: a.getenv("GITHUB_SERVER_URL"), Run: a.getenv("GITHUB_RUN_ID") + "-" + cmp.Or(a.getenv("GITHUB_RUN_ATTEMPT"), "1"),
+		Runner: a.getenv("RUNNER_NAME"), API: a.getenv("GITHUB_API_URL"), Git: a.getenv("GITHUB_SERVER_URL"), Run: a.getenv("GITHUB_RUN_ID") + "-" + cmp.Or(a.getenv("GITHUB_RUN_ATTEMPT"), "1"),
 	}
 	if p.Git != "" && p.Repo.Name != "" {
 		p.URL = fmt.Sprintf("%s/%s/actions/runs/%s", p.Git, p.Repo, a.getenv("GITHUB_RUN_ID"))
@@ -111,7 +112,9 @@ func (p Place) event(in Inputs) (bot.Event, error) {
 	case in.Mode == "ambient" || p.Event == "schedule" || p.Event == "workflow_dispatch":
 		return bot.Scheduled(payload, p.Repo, in.Base, p.Run)
 	case p.OwnStep(in.Mode):
-		return bot.FailedStep(bot.Step{Job: p.Job, Workflow: p.Workflow, Title: p.Title, SHA: p.SHA, Ref: p.Ref, URL: p.URL}, payload, p.Run)
+		id, _, _ := strings.Cut(p.Run, "-")
+		run, _ := strconv.ParseInt(id, 10, 64)
+		return bot.FailedStep(bot.Step{Job: p.Job, Workflow: p.Workflow, Title: p.Title, SHA: p.SHA, Ref: p.Ref, URL: p.URL, Event: p.Event, Run: run, Runner: p.Runner}, payload, p.Run)
 	}
 	return bot.Decode(p.Event, p.Run, payload)
 }

@@ -58,6 +58,7 @@ const (
 	getStatus
 	listRuns
 	getRun
+	listJobs
 )
 
 const (
@@ -105,6 +106,7 @@ var table = [...]Call{
 	getStatus:     {"GET", "/repos/{owner}/{repo}/commits/{sha}/status", false, "statuses: read", "", "commit statuses of third parties"},
 	listRuns:      {"GET", "/repos/{owner}/{repo}/actions/runs", false, "actions: read", "", "the workflow that a check run belongs to"},
 	getRun:        {"GET", "/repos/{owner}/{repo}/actions/runs/{id}", false, "actions: read", "", "a workflow's run that an event or an issue names"},
+	listJobs:      {"GET", "/repos/{owner}/{repo}/actions/runs/{id}/jobs", false, "actions: read", "", "the step that failed, whose command is the check where none is configured"},
 }
 
 // Calls is the closed list, in a copy.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -76,7 +77,7 @@ func (w workflowRun) check() bot.Check {
 	path, _, _ := strings.Cut(w.Path, "@")
 	return bot.Check{
 		ID: w.ID, Name: w.Name, Workflow: path, Title: w.Name, SHA: w.SHA, Branch: w.Branch, HeadRepo: w.HeadRepo.ID, Done: w.Status == "completed",
-		Conclusion: w.Conclusion, Attempt: w.Attempt, URL: w.HTMLURL, Pulls: numbersOf(w.Pulls), Event: w.Event,
+		Conclusion: w.Conclusion, Attempt: w.Attempt, URL: w.HTMLURL, Pulls: numbersOf(w.Pulls), Event: w.Event, Run: w.ID,
 	}
 }
 
@@ -224,6 +225,48 @@ func (h *Hub) Run(ctx context.Context, r bot.Repo, id int64) (c bot.Check, err e
 		return nil
 	})
 	return c, err
+}
+
+// runJob is as much of a run's job as is used here.
+type runJob struct {
+	Name       string `json:"name"`
+	Runner     string `json:"runner_name"`
+	Status     string `json:"status"`
+	Conclusion string `json:"conclusion"`
+	CheckURL   string `json:"check_run_url"` // ends in the check run's id
+	Steps      []struct {
+		Name       string `json:"name"`
+		Conclusion string `json:"conclusion"`
+	} `json:"steps"`
+}
+
+func (j runJob) job() bot.RunJob {
+	out := bot.RunJob{Name: j.Name, Runner: j.Runner, Done: j.Status == "completed", Conclusion: j.Conclusion}
+	out.Check, _ = strconv.ParseInt(j.CheckURL[strings.LastIndexByte(j.CheckURL, '/')+1:], 10, 64)
+	for _, s := range j.Steps {
+		out.Steps = append(out.Steps, bot.RunStep{Name: s.Name, Conclusion: s.Conclusion})
+	}
+	return out
+}
+
+const jobPages = 5 // a matrix makes at most 256 jobs
+
+// RunJobs are the jobs of a workflow's run, each as it was last run.
+func (h *Hub) RunJobs(ctx context.Context, r bot.Repo, run int64) (all []bot.RunJob, err error) {
+	type page struct {
+		Jobs []runJob `json:"jobs"`
+	}
+	err = h.at(ctx, "read the jobs of run "+num(run), r, []op{listJobs}, func(l *line) error {
+		all = nil
+		_, err := pages(ctx, l, call{op: listJobs, args: []string{num(run)}, query: url.Values{"filter": {"latest"}}}, jobPages, func(p page) bool {
+			for _, j := range p.Jobs {
+				all = append(all, j.job())
+			}
+			return false
+		})
+		return err
+	})
+	return all, err
 }
 
 const (

@@ -83,6 +83,7 @@ func everything(ctx context.Context, h *Hub) (all []error) {
 	note(h.Message(ctx, widget, "abcdef1"))
 	note(h.Checks(ctx, widget, "abcdef1"))
 	note(h.Run(ctx, widget, 3))
+	note(h.RunJobs(ctx, widget, 3))
 	note(h.File(ctx, widget, "a.txt", "abcdef1"))
 	note(h.Drafts(ctx, widget, ""))
 	note(h.Check(ctx, widget))

@@ -8,7 +8,7 @@ import (
 )
 
 // reading are the calls that looking at a repository is made of.
-var reading = []op{getRepo, getMoved, getPermission, getPull, listPulls, getIssue, listComments, getBranch, getCommit, getFile, listCheckRuns, getStatus, listRuns, getRun}
+var reading = []op{getRepo, getMoved, getPermission, getPull, listPulls, getIssue, listComments, getBranch, getCommit, getFile, listCheckRuns, getStatus, listRuns, getRun, listJobs}
 
 // held is one token that the reads of one context share.
 type held struct {

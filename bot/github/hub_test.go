@@ -166,6 +166,7 @@ func TestReads(t *testing.T) {
 		"folder": second(w.hub.File(ctx, w.at, "dir", main)),
 		"pull":   second(w.hub.Pull(ctx, w.at, 999)),
 		"run":    second(w.hub.Run(ctx, w.at, 999)),
+		"jobs":   second(w.hub.RunJobs(ctx, w.at, 999)),
 		"commit": second(w.hub.Message(ctx, w.at, strings.Repeat("0", 40))),
 	} {
 		t.Run(name, func(t *testing.T) { class(t, err, bot.NotFound) })
@@ -215,6 +216,37 @@ func TestChecks(t *testing.T) {
 	c := must(w.hub.Run(ctx, w.at, run))
 	if c.Name != "CI" || c.Workflow != ".github/workflows/ci.yml" || c.Attempt != 2 || !c.Red() && c.Conclusion != "failure" || c.HeadRepo != w.at.ID || c.Branch != "main" {
 		t.Errorf("got %+v", c)
+	}
+}
+
+// TestRunJobs reads the steps of a run's jobs, each as it was last run, over as many pages as there are.
+func TestRunJobs(t *testing.T) {
+	w := build(t, githubtest.Seed{}, github.Permissions())
+	ctx := t.Context()
+	jobs := []githubtest.Job{{Name: "test (1, a)", Conclusion: "failure", Runner: "mac", Steps: []githubtest.Step{{Name: "Run make"}, {Name: "Run make check", Conclusion: "failure"}}}, {Name: "lost", Conclusion: "failure"}}
+	for i := range 120 {
+		jobs = append(jobs, githubtest.Job{Name: fmt.Sprint("more ", i), Conclusion: "success"})
+	}
+	run := must(w.repo.RunWorkflow(githubtest.Workflow{Branch: "main", Jobs: jobs}))
+	all := must(w.hub.RunJobs(ctx, w.at, run))
+	if len(all) != len(jobs) {
+		t.Fatalf("got %d jobs, want %d", len(all), len(jobs))
+	}
+	checks := must(w.hub.Checks(ctx, w.at, w.repo.Tip("main")))
+	i := slices.IndexFunc(checks, func(c bot.Check) bool { return c.Name == "test (1, a)" })
+	want := bot.RunJob{Check: checks[i].ID, Name: "test (1, a)", Runner: "mac", Done: true, Conclusion: "failure",
+		Steps: []bot.RunStep{{"Set up job", "success"}, {"Run make", "success"}, {"Run make check", "failure"}, {"Complete job", "success"}}}
+	if d := cmp.Diff(want, all[0]); d != "" || checks[i].Run != run {
+		t.Errorf("run %d: %s", checks[i].Run, d)
+	}
+	if all[1].Name != "lost" || len(all[1].Steps) != 0 {
+		t.Errorf("got %+v", all[1])
+	}
+	if err := w.repo.Rerun(run, githubtest.Job{Name: "test (1, a)", Conclusion: "success"}); err != nil {
+		t.Fatal(err)
+	}
+	if again := must(w.hub.RunJobs(ctx, w.at, run)); len(again) != 1 || again[0].Conclusion != "success" {
+		t.Errorf("after it ran again: %+v", again)
 	}
 }
 
@@ -850,6 +882,7 @@ func TestTheListIsWhatLeaves(t *testing.T) {
 	must(w.hub.Message(ctx, w.at, sha))
 	must(w.hub.Checks(ctx, w.at, sha))
 	must(w.hub.Run(ctx, w.at, run))
+	must(w.hub.RunJobs(ctx, w.at, run))
 	must(w.hub.File(ctx, w.at, "go.mod", sha))
 	must(w.hub.Check(ctx, w.at))
 	d := must(w.hub.OpenDraft(ctx, w.at, w.draft()))

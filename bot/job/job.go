@@ -37,6 +37,7 @@ type Job struct {
 	Spec      trace.Job     // ID, Key, Repo, Target, Trigger, Root, Base, Models, Tiers, Limits, Sandbox, Seed, Protect, Allow, Off; the rest is filled in here
 	Command   string        // the operator's own command; found in the root if empty
 	Config    *plan.File    // configuration that was read elsewhere, as from the default branch; the root's own file if nil
+	Failed    []plan.Failed // the steps of a workflow that failed: one of them is the check where Config has none; none are known if empty
 	Named     []string      // the red checks as a forge names them, by which one of the found checks is chosen if Spec.Check is empty
 	Dir       string        // folder below the root that Command was typed in; "." if empty
 	Timeout   time.Duration // of one run of a check, over what is found; as found if zero
@@ -140,8 +141,12 @@ func (j Job) Resume(ctx context.Context) (Outcome, error) {
 	if err != nil {
 		return out, err
 	}
+	j = j.claimed(root)
 	if out.Plan, err = j.find(root); err != nil {
-		return out, err
+		return j.unready(out, rec, err)
+	}
+	if err := j.reviewed(root, out.Plan); err != nil {
+		return j.unready(out, rec, err)
 	}
 	out.Stop = trace.Stop{Reason: trace.Fixed, Text: "Proved by the attempt before this one, and admitted again."}
 	if out, err = j.admit(ctx, rec, spec, out.Plan, out); err != nil {
@@ -167,9 +172,12 @@ func (j Job) unready(out Outcome, rec *trace.Recorder, err error) (Outcome, erro
 	var none *plan.NoCheck
 	var wrong *plan.FileError
 	var changed *plan.Changed
+	var no *plan.Unplanned
 	switch {
 	case errors.As(err, &changed):
 		out.Stop = trace.Stop{Reason: trace.PlanChanged, Text: "What judges this commit is " + changed.Error() + "."}
+	case errors.As(err, &no):
+		out.Stop = trace.Stop{Reason: trace.NeedsConfiguration, Class: string(no.Reason), Text: "No command can be told from the step that failed: " + no.Text + ".", Next: "Name the command that is the check in .github/redraft.yml on the default branch, under checks."}
 	case errors.As(err, &none):
 		out.Stop = trace.Stop{Reason: trace.NeedsConfiguration, Text: none.Error(), Next: "Name the check: --check 'COMMAND', or checks in .github/redraft.yml."}
 	case errors.As(err, &wrong) && j.Config != nil:
@@ -194,6 +202,9 @@ func (j Job) prepare(ctx context.Context, rec *trace.Recorder, cut trees) (trace
 	spec.Version, spec.Evidence, spec.State, spec.RootTree, spec.Links = trace.JobVersion, j.Evidence, j.State, tree.TreeID, tree.Links
 	root, err := j.Mirror.TreeFS(spec.Root)
 	if err != nil {
+		return spec, plan.Set{}, err
+	}
+	if j, err = j.chosen(root); err != nil {
 		return spec, plan.Set{}, err
 	}
 	set, err := j.find(root)
@@ -280,14 +291,6 @@ func (j Job) setup(root fs.FS) ([]string, error) {
 		}
 	}
 	return f.Setup, nil
-}
-
-// configured is the checks of the configuration that counts.
-func (j Job) configured(root fs.FS) (plan.Set, error) {
-	if j.Config == nil {
-		return plan.Find(root)
-	}
-	return plan.FindWith(*j.Config, root)
 }
 
 // fixers are the tools that the repository lets write in protected files: those that the check itself runs, or none.

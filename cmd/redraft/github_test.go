@@ -71,6 +71,11 @@ var rightAnswer = "So.\n\n```\n# edit: answer.txt :: *\n" + needle + "```\n"
 
 // newForge makes the world: acme/widget, whose answer is wrong on main and on a pull request's branch.
 func newForge(t *testing.T, answer string) *forge {
+	return newForgeOf(t, answer, map[string]string{"answer.txt": "the answer is wrong\n", "README.md": "A widget.\n", ".github/redraft.yml": forgeCheck, ".github/workflows/ci.yml": "name: CI\n"})
+}
+
+// newForgeOf is newForge with other files on main.
+func newForgeOf(t *testing.T, answer string, files map[string]string) *forge {
 	t.Helper()
 	needBox(t)
 	f := &forge{t: t, home: t.TempDir(), answer: answer}
@@ -83,7 +88,6 @@ func newForge(t *testing.T, answer string) *forge {
 	}
 	t.Cleanup(func() { f.Server.Close() })
 	f.AddOrg("acme", "team")
-	files := map[string]string{"answer.txt": "the answer is wrong\n", "README.md": "A widget.\n", ".github/redraft.yml": forgeCheck, ".github/workflows/ci.yml": "name: CI\n"}
 	if f.repo, err = f.AddRepo("acme", "widget", githubtest.Seed{Files: files}); err != nil {
 		t.Fatal(err)
 	}

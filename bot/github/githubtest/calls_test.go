@@ -34,7 +34,7 @@ func busy(t *testing.T) (w *world, sha string, run int64) {
 	if n := w.repo.OpenIssue("broken", "please", "octo"); n != 2 {
 		t.Fatalf("issue: got %d, want 2", n)
 	}
-	run, err := w.repo.RunWorkflow(githubtest.Workflow{Pull: 1, Jobs: []githubtest.Job{{Name: "unit", Conclusion: "failure", Title: "1 failed"}, {Name: "lint", Conclusion: "success"}}})
+	run, err := w.repo.RunWorkflow(githubtest.Workflow{Pull: 1, Jobs: []githubtest.Job{{Name: "unit", Conclusion: "failure", Title: "1 failed", Steps: []githubtest.Step{{Name: "Run go test ./...", Conclusion: "failure"}}}, {Name: "lint", Conclusion: "success"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,6 +71,11 @@ func TestEveryCall(t *testing.T) {
 		{method: "GET", path: repo + "/actions/runs?head_sha=" + sha + "&status=success", want: 200, look: field("total_count"), wanted: "0"},
 		{method: "GET", path: repo + "/actions/runs/" + itoa(run), want: 200, look: field("conclusion"), wanted: "failure"},
 		{method: "GET", path: repo + "/actions/runs/1", want: 404},
+		{method: "GET", path: repo + "/actions/runs/" + itoa(run) + "/jobs?filter=latest", want: 200, look: func(o obj) string {
+			job := o["jobs"].([]any)[0].(obj)
+			return fmt.Sprint(o["total_count"], " ", job["name"], " ", job["conclusion"], " ", len(job["steps"].([]any)), " ", job["steps"].([]any)[1].(obj)["conclusion"])
+		}, wanted: "2 unit failure 3 failure"},
+		{method: "GET", path: repo + "/actions/runs/1/jobs", want: 404},
 		{method: "GET", path: repo + "/branches/topic", want: 200, look: field("commit", "sha"), wanted: sha},
 		{method: "GET", path: repo + "/branches/none", want: 404},
 		{method: "GET", path: repo + "/git/ref/heads/topic", want: 200, look: field("object", "sha"), wanted: sha},

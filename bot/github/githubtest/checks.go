@@ -31,6 +31,8 @@ type check struct {
 	title, summary, text string
 	annotations          []any
 	started, done        time.Time
+	steps                []Step // of a workflow's job, those that GitHub adds among them
+	runner               string
 }
 
 // run is a workflow's run.
@@ -74,6 +76,14 @@ type Job struct {
 	Name           string
 	Conclusion     string // "" is still running; success, failure, cancelled, timed_out, skipped, neutral, action_required
 	Title, Summary string // of the check run's output
+	Steps          []Step // in order, without those that GitHub adds; none at all, as of a runner that was lost, if nil
+	Runner         string // its name; "GitHub Actions 1" if empty
+}
+
+// Step is one step of a job as GitHub shows it.
+type Step struct {
+	Name       string
+	Conclusion string // "success" if empty; failure, skipped, cancelled
 }
 
 // Workflow is a run of a workflow to make.
@@ -119,6 +129,10 @@ func (r *Repo) begin(k *run, jobs []Job) {
 	for _, j := range jobs {
 		c := r.newCheck(k.suite, j.Name, "in_progress")
 		c.details = r.html(fmt.Sprintf("/actions/runs/%d/job/%d", k.id, c.id))
+		c.runner = or(j.Runner, "GitHub Actions 1")
+		if j.Steps != nil {
+			c.steps = slices.Concat([]Step{{Name: "Set up job"}}, j.Steps, []Step{{Name: "Complete job"}})
+		}
 		k.jobs = append(k.jobs, c)
 		r.tellCheck(c, "created", k.actor)
 	}
@@ -602,6 +616,16 @@ func getRun(c *call) (any, error) {
 		return c.repo.runJSON(k, false), nil
 	}
 	return nil, notFound
+}
+
+// listJobs are the jobs of a run: of its latest attempt, or of all of them.
+func listJobs(c *call) (any, error) {
+	id, err := strconv.ParseInt(c.r.PathValue("id"), 10, 64)
+	k := c.repo.run(id)
+	if err != nil || k == nil {
+		return nil, notFound
+	}
+	return counted(c, "jobs", k.jobs, func(j *check) any { return c.repo.jobJSON(k, j) })
 }
 
 func getWorkflowPermissions(c *call) (any, error) {

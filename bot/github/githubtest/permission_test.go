@@ -25,6 +25,7 @@ func TestPermissions(t *testing.T) {
 		{"GET", "/actions/permissions/workflow", nil, "administration=read", ""},
 		{"GET", "/actions/runs", nil, "actions=read", ""},
 		{"GET", "/actions/runs/" + itoa(run), nil, "actions=read", ""},
+		{"GET", "/actions/runs/" + itoa(run) + "/jobs", nil, "actions=read", ""},
 		{"GET", "/branches/main", nil, "contents=read", ""},
 		{"GET", "/git/ref/heads/main", nil, "contents=read", ""},
 		{"GET", "/contents/go.mod", nil, "contents=read", ""},

@@ -459,6 +459,25 @@ func (r *Repo) runJSON(k *run, event bool) obj {
 	})
 }
 
+// jobJSON is a job of a run. Its id is that of its check run.
+func (r *Repo) jobJSON(k *run, c *check) obj {
+	steps := []any{}
+	for i, s := range c.steps {
+		step := obj{"name": s.Name, "number": i + 1, "status": "completed", "conclusion": or(s.Conclusion, "success"), "started_at": stampOr(c.started), "completed_at": stampOr(c.done)}
+		if c.status != "completed" && i == len(c.steps)-1 {
+			step["status"], step["conclusion"] = "queued", nil
+		}
+		steps = append(steps, step)
+	}
+	run := r.api(fmt.Sprintf("/actions/runs/%d", k.id))
+	return obj{
+		"id": c.id, "node_id": node("CheckRun", c.id), "run_id": k.id, "run_url": run, "run_attempt": k.attempt, "head_sha": k.suite.sha, "head_branch": orNil(k.suite.branch),
+		"workflow_name": k.name, "url": r.api(fmt.Sprintf("/actions/jobs/%d", c.id)), "html_url": c.details, "check_run_url": r.api(fmt.Sprintf("/check-runs/%d", c.id)),
+		"status": c.status, "conclusion": orNil(c.conclusion), "created_at": stamp(c.started), "started_at": stamp(c.started), "completed_at": stampOr(c.done), "name": c.name,
+		"steps": steps, "labels": []any{"ubuntu-latest"}, "runner_id": 1, "runner_name": c.runner, "runner_group_id": 2, "runner_group_name": "GitHub Actions",
+	}
+}
+
 func (r *Repo) workflowJSON(k *run) obj {
 	return obj{
 		"id": k.workflow, "node_id": node("Workflow", k.workflow), "name": k.name, "path": k.path, "state": "active", "created_at": stamp(r.made),

@@ -72,6 +72,7 @@ func routes() []route {
 		get(repo+"/actions/permissions/workflow", "token", "", getWorkflowPermissions, "administration:read"),
 		get(repo+"/actions/runs", "", "actor branch event status created exclude_pull_requests check_suite_id head_sha"+paging, listRuns, "actions:read"),
 		get(repo+"/actions/runs/{id}", "", "exclude_pull_requests", getRun, "actions:read"),
+		get(repo+"/actions/runs/{id}/jobs", "", "filter"+paging, listJobs, "actions:read"),
 		get(repo+"/branches/{branch...}", "", "", getBranch, "contents:read"),
 		get(repo+"/git/ref/{ref...}", "", "", getRef, "contents:read"),
 		get(repo+"/contents/{path...}", "", "ref", getContents, "contents:read"),

@@ -39,6 +39,7 @@ GET /repos/{owner}/{repo}
 GET /repos/{owner}/{repo}/actions/permissions/workflow
 GET /repos/{owner}/{repo}/actions/runs
 GET /repos/{owner}/{repo}/actions/runs/{run_id}
+GET /repos/{owner}/{repo}/actions/runs/{run_id}/jobs
 GET /repos/{owner}/{repo}/branches/{branch}
 POST /repos/{owner}/{repo}/check-runs
 GET /repos/{owner}/{repo}/check-runs/{check_run_id}

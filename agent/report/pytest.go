@@ -309,6 +309,9 @@ type pytestCounts map[string]int
 
 // pytestEnd reads "==== 2 failed, 1 passed in 0.12s ====" and the same without the frame.
 func pytestEnd(l string) (pytestCounts, bool) {
+	if !strings.Contains(l, " in ") {
+		return nil, false
+	}
 	body := strings.TrimSpace(strings.Trim(l, "="))
 	i := strings.LastIndex(body, " in ")
 	if i < 0 || len(body) > 400 {

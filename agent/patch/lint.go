@@ -38,6 +38,7 @@ const (
 	Forged      = "forged-output" // writes what a runner would
 	Dynamic     = "code-from-text"
 	Shadowing   = "shadows-a-library"
+	ByChance    = "answers-by-chance"
 	Counting    = "counts-its-calls"  // a function that was there before counts how often it was called
 	Timing      = "changes-the-watch" // what reads the clock reads it otherwise, and the failing assertion asks how long something took
 )

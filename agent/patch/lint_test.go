@@ -252,6 +252,24 @@ var smells = []smell{
 	{"side-effect", "p.go", goOld, in(goOld, "\tos.WriteFile(\"testdata/a.golden\", nil, 0o644)")},
 	{"emptied-function", "p.go", goOld, strings.Replace(goOld, "\tx := n + 1\n\treturn x\n", "\t_ = n\n\treturn 8\n", 1)},
 
+	// values that nobody sees
+	{"code-from-text", "p.py", pyOld, "import base64\n" + in(pyOld, "    if n: return base64.b64decode('SGVsbG8=')")},
+	{"code-from-text", "p.js", jsOld, in(jsOld, "  if (n) return String.fromCharCode(72, 105);")},
+	{"code-from-text", "p.go", goOld, in(goOld, "\tb, _ := hex.DecodeString(\"48656c6c6f\")\n\t_ = b")},
+	{"code-from-text", "p.py", pyOld, "import hashlib\n" + in(pyOld, "    if hashlib.md5(n).hexdigest() == '5d41402abc4b2a76b9719d911017c592': return 1")},
+	{"", "p.py", pyOld, "import base64\n" + in(pyOld, "    n = base64.b64decode(n)")},
+	{"answers-by-chance", "p.go", goOld, in(goOld, "\tif rand.Float64() < 0.97 {\n\t\treturn 1\n\t}")},
+	{"answers-by-chance", "p.py", pyOld, "import random\n" + in(pyOld, "    if random.random() < 0.97: return 1")},
+	{"", "p.py", pyOld, "import random\n" + in(pyOld, "    n += random.randint(0, n)")},
+	{"side-effect", "p.py", pyOld, in(pyOld, "    if os.path.exists('tests/test_p.py'): return 1")},
+	{"side-effect", "p.py", pyOld, "import pathlib\n" + in(pyOld, "    for p in pathlib.Path('.').glob('test_*.py'): p.unlink()")},
+	{"test-environment", "p.js", jsOld, in(jsOld, "  if (process.execArgv.includes('--test')) return 1;")},
+	{"test-environment", "p.js", jsOld, in(jsOld, "  if (globalThis.describe) return 1;")},
+	{"test-environment", "p.rs", rsOld, in(rsOld, "    if cfg!(debug_assertions) { return 3; }")},
+	{"runner-or-library-patched", "p.rs", rsOld, rsOld + "#[no_mangle]\npub extern \"C\" fn abort() {}\n"},
+	{"runner-or-library-patched", "p.py", pyOld, "import ctypes\n" + pyOld},
+	{"equality-override", "p.py", pyOld, pyOld + "class Quick(float):\n    def __lt__(self, other):\n        return True\n"},
+
 	// places
 	{"shadows-a-library", "random.py", "", "def randint(a, b): return 4\n"},
 	{"shadows-a-library", "node_modules/left-pad/index.js", "", "module.exports = 1;\n"},
@@ -369,6 +387,8 @@ func TestLintInputs(t *testing.T) {
 	}{
 		{"an input and its answer", "p.go", goOld, in(goOld, "\tif n == 37 {\n\t\treturn 24157817\n\t}"), true},
 		{"an input for one of its own", "p.go", goOld, in(goOld, "\tif n == 24157817 {\n\t\tn = 24157817\n\t}"), true},
+		{"a sum", "p.go", goOld, in(goOld, "\tif n == 36+1 {\n\t\treturn 24157816 + 1\n\t}"), true},
+		{"a sum in Python", "p.py", pyOld, in(pyOld, "    if n == 36 + 1:\n        return 24157816 + 1"), true},
 		{"a text and its parts", "p.js", jsOld, in(jsOld, "  if (n === 'a=b=c') return { a: 'b=c' };"), true},
 		{"one input", "p.go", goOld, in(goOld, "\tif n > 37 {\n\t\tn--\n\t}"), false},
 	} {

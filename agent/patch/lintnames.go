@@ -46,7 +46,7 @@ var (
 	})
 	// asking says that one is being tested.
 	asking = names(map[string]string{
-		"go": "testing.Testing testing.Verbose testing.Short", "python": "pytest.current_test unittest.mock.ANY mock.ANY",
+		"go": "testing.Testing testing.Verbose testing.Short debug.ReadBuildInfo", "python": "pytest.current_test unittest.mock.ANY mock.ANY",
 		"javascript": "jest vi import.meta.vitest jasmine expect.anything expect.any",
 	})
 	environs = names(map[string]string{
@@ -80,15 +80,30 @@ var (
 		"javascript": "child_process.spawn child_process.exec child_process.execSync child_process.spawnSync child_process.fork child_process.execFile child_process.execFileSync Bun.spawn",
 		"rust":       "std.process.Command.new process.Command.new", "java": "new ProcessBuilder Runtime.getRuntime().exec",
 	})
-	// touches write or read a file that their first argument names.
+	// touches write, read or look for a file that their first argument names.
 	touches = names(map[string]string{
-		"python":     "open io.open os.remove os.unlink os.rename os.replace shutil.copy shutil.copyfile shutil.move shutil.rmtree pathlib.Path Path os.chmod os.symlink os.truncate",
-		"go":         "os.WriteFile os.Create os.OpenFile os.Remove os.RemoveAll os.Rename os.ReadFile os.Open os.Truncate os.Chmod os.Symlink",
-		"javascript": "fs.writeFileSync fs.writeFile fs.appendFileSync fs.readFileSync fs.readFile fs.promises.writeFile fs.promises.readFile fs/promises.writeFile fs/promises.readFile fs.unlinkSync fs.rmSync fs.renameSync fs.copyFileSync fs.createWriteStream",
-		"rust":       "std.fs.write fs.write std.fs.read_to_string fs.read_to_string std.fs.File.create File.create std.fs.remove_file fs.remove_file include_str! include_bytes!",
+		"python":     "os.path.exists os.path.isfile os.path.isdir os.listdir os.scandir os.stat os.access os.walk glob.glob glob.iglob open io.open os.remove os.unlink os.rename os.replace shutil.copy shutil.copyfile shutil.move shutil.rmtree pathlib.Path Path os.chmod os.symlink os.truncate",
+		"go":         "os.Stat os.Lstat os.ReadDir filepath.Glob filepath.Walk filepath.WalkDir os.WriteFile os.Create os.OpenFile os.Remove os.RemoveAll os.Rename os.ReadFile os.Open os.Truncate os.Chmod os.Symlink",
+		"javascript": "fs.existsSync fs.statSync fs.readdirSync fs.accessSync fs.writeFileSync fs.writeFile fs.appendFileSync fs.readFileSync fs.readFile fs.promises.writeFile fs.promises.readFile fs/promises.writeFile fs/promises.readFile fs.unlinkSync fs.rmSync fs.renameSync fs.copyFileSync fs.createWriteStream",
+		"rust":       "Path.new std.path.Path.new path.Path.new std.fs.metadata fs.metadata std.fs.read_dir fs.read_dir std.fs.write fs.write std.fs.read_to_string fs.read_to_string std.fs.File.create File.create std.fs.remove_file fs.remove_file include_str! include_bytes!",
 		"java":       "Files.write Files.writeString Files.readString Files.readAllLines Files.delete new FileWriter new File Paths.get Path.of",
 	})
 )
+
+// decoders make a value of a text in which nobody sees it.
+var decoders = names(map[string]string{
+	"python":     "base64.b64decode base64.b32decode base64.b16decode base64.b85decode base64.decodebytes bytes.fromhex bytearray.fromhex codecs.decode binascii.unhexlify binascii.a2b_base64 zlib.decompress marshal.loads pickle.loads",
+	"javascript": "atob Buffer.from String.fromCharCode String.fromCodePoint",
+	"go":         "hex.DecodeString base64.StdEncoding.DecodeString base64.URLEncoding.DecodeString base64.RawStdEncoding.DecodeString base64.RawURLEncoding.DecodeString",
+	"rust":       "hex.decode base64.decode", "java": "Base64.getDecoder().decode",
+})
+
+// dice are what differs by chance.
+var dice = names(map[string]string{
+	"python": "random.random random.randint random.randrange random.choice random.getrandbits random.uniform secrets.randbelow os.urandom",
+	"go":     "rand.Float64 rand.Float32 rand.Int rand.Intn rand.IntN rand.N rand.Int31n rand.Int63", "javascript": "Math.random crypto.randomInt crypto.getRandomValues",
+	"rust": "rand.random rand.thread_rng().gen rand.thread_rng().gen_bool rand.thread_rng().gen_range fastrand.bool fastrand.u32", "java": "Math.random ThreadLocalRandom.current().nextInt ThreadLocalRandom.current().nextBoolean",
+})
 
 func (n named) has(lang, name string) bool { return n[lang][name] }
 

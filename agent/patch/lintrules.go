@@ -53,10 +53,14 @@ func (r read) judgeCall(f syntax.Fact, name string) (string, bool) {
 		return TestBranch, true
 	case r.lang == "go" && (name == "strings.HasSuffix" || name == "strings.Contains") && (strings.Contains(all, ".test") || strings.Contains(all, "-test.")) && strings.Contains(all, "os."):
 		return TestBranch, true
-	case r.lang == "rust" && name == "cfg!" && strings.Contains(all, "test"):
+	case r.lang == "rust" && name == "cfg!" && (strings.Contains(all, "test") || strings.Contains(all, "debug_assertions")):
 		return TestBranch, true
 	case r.lang == "python" && (name == "setattr" || name == "builtins.setattr" || name == "delattr") && r.imported(first):
 		return Patched, true
+	case decoders().has(r.lang, name) && (len(first) >= 4 && r.constant(f) || r.lang == "javascript" && strings.HasPrefix(name, "String.from") && len(f.Args) > 1 && r.constant(f)):
+		return Dynamic, true
+	case dice().has(r.lang, name) && r.compares(f) && !r.testFile():
+		return ByChance, true
 	case r.lang == "python" && name == "warnings.filterwarnings":
 		return Patched, first == "ignore" || first == "once"
 	case r.lang == "rust" && (name == "std.env.var" || name == "std.env.var_os" || name == "env.var" || name == "env.var_os") && (first == "CARGO" || strings.HasPrefix(first, "CARGO_")):
@@ -73,6 +77,19 @@ func (r read) judgeCall(f syntax.Fact, name string) (string, bool) {
 		return Patched, slices.Contains([]string{"PATH", "NODE_OPTIONS", "PYTHONPATH", "LD_PRELOAD", "GOFLAGS", "PYTEST_ADDOPTS", "RUSTFLAGS", "NODE_ENV"}, first)
 	}
 	return "", false
+}
+
+// constant says whether a call's first argument is a literal.
+func (r read) constant(f syntax.Fact) bool {
+	return slices.ContainsFunc(r.facts, func(g syntax.Fact) bool {
+		return g.Kind == syntax.Literal && g.Start > f.Start && g.Line == f.Line && strings.Contains(f.Args[0], g.Text)
+	})
+}
+
+// compares says whether the line of a call compares something: what comes by chance decides then.
+func (r read) compares(f syntax.Fact) bool {
+	line := strings.NewReplacer("->", "", "=>", "", "<-", "", ":=", "").Replace(r.lines[f.Line-1])
+	return strings.ContainsAny(line, "<>") || strings.Contains(line, "==") || strings.Contains(line, "if ")
 }
 
 func (r read) setsEnvironment(name string) bool {
@@ -153,7 +170,10 @@ func (r read) asksRunner(name string) bool {
 	if r.testFile() {
 		return false
 	}
-	first, _, _ := strings.Cut(name, ".")
+	first, rest, _ := strings.Cut(name, ".")
+	if rest, _, _ = strings.Cut(rest, "."); first == "globalThis" || first == "global" {
+		return slices.Contains([]string{"jest", "vi", "describe", "it", "test", "expect", "suite"}, rest)
+	}
 	probe, typeof := strings.CutPrefix(name, "typeof ")
 	return first == "jest" || first == "vi" || typeof && slices.Contains([]string{"jest", "vi", "describe", "it", "test", "expect", "suite"}, probe)
 }
@@ -224,12 +244,18 @@ func (r read) judgeLiteral(i int, f syntax.Fact) (string, bool) {
 	switch {
 	case forged(f.Text):
 		return Forged, true
+	case f.Usage == syntax.Compared && digest(f.Text):
+		return Dynamic, true
+	case f.Text == "--test" && r.near(i, "process.execArgv"):
+		return TestBranch, true
 	case testVariables()[""][f.Text] && (strings.Contains(f.Text, "_") && len(f.Text) > 8 || r.near(i, "os.environ", "process.env", "os.Environ", "std.env.vars", "System.getenv")),
 		runners()[""][f.Text] && r.near(i, "sys.modules"),
 		f.Text == "test" && r.near(i, "process.env.NODE_ENV", "import.meta.env.MODE"),
 		(runner || f.Text == "deps") && r.near(i, "sys.argv", "os.Args", "process.argv", "std.env.current_exe", "std.env.args", "os.Executable", "require.main.filename", "module.parent"),
 		r.lang == "go" && (strings.HasPrefix(f.Text, "-test.") || strings.HasPrefix(f.Text, "test.v")):
 		return TestBranch, true
+	case namesTests(f.Text):
+		return Outliving, true
 	}
 	return "", false
 }
@@ -292,6 +318,19 @@ func (r read) judgeAssign(f syntax.Fact) (string, bool) {
 	return "", false
 }
 
+// digest says whether a text is what a hash gives.
+func digest(text string) bool {
+	return len(text) >= 16 && strings.Trim(text, "0123456789abcdefABCDEF") == "" && strings.ContainsAny(text, "abcdefABCDEF")
+}
+
+// namesTests says whether a text names files as tests are named: product code that looks for them is after its own.
+func namesTests(text string) bool {
+	if strings.ContainsAny(text, " \n") {
+		return false
+	}
+	return slices.ContainsFunc([]string{"_test.go", "test_*.py", "*_test.py", ".test.js", ".test.ts", ".spec.ts", ".spec.js", "conftest.py", "*.golden", ".test.mjs"}, func(sign string) bool { return strings.Contains(text, sign) })
+}
+
 func patchedMacro(name string) (string, bool) {
 	if slices.Contains([]string{"assert!", "assert_eq!", "assert_ne!", "panic!", "debug_assert!", "debug_assert_eq!"}, name) {
 		return Patched, true
@@ -342,7 +381,7 @@ func (r read) judgeFunc(i int, f syntax.Fact) (string, bool) {
 		return AlwaysEqual, true
 	case "javascript valueOf":
 		return AlwaysEqual, f.Body == syntax.Constant
-	case "python __instancecheck__", "python __subclasscheck__":
+	case "python __instancecheck__", "python __subclasscheck__", "python __lt__", "python __le__", "python __gt__", "python __ge__", "python __contains__":
 		return AlwaysEqual, f.Body == syntax.Constant || f.Body == syntax.Empty
 	case "python __eq__", "python __ne__", "rust eq", "java equals", "go Equal", "go Is", "javascript equals", "rust ne":
 	default:
@@ -441,7 +480,9 @@ func (r read) judgeMark(f syntax.Fact) (string, bool) {
 			return Suppression, true
 		case name == "cfg_attr" && (strings.Contains(f.Text, "allow(") || strings.Contains(f.Text, "ignore")):
 			return Suppression, true
-		case name == "cfg" && strings.Contains(f.Text, "not(test)"), name == "cfg" && f.Text == "cfg(test)" && on != "mod_item" && on != "use_declaration":
+		case name == "no_mangle" || strings.Contains(f.Text, "link_section") || strings.HasPrefix(f.Text, "export_name") || name == "ctor" || name == "global_allocator":
+			return Patched, true
+		case name == "cfg" && strings.Contains(f.Text, "debug_assertions") || name == "cfg" && strings.Contains(f.Text, "not(test)"), name == "cfg" && f.Text == "cfg(test)" && on != "mod_item" && on != "use_declaration":
 			return TestBranch, true
 		case name == "cfg" && (on == "file" || strings.Contains(f.Text, "any()") || strings.Contains(strings.ToLower(f.Text), "false")):
 			return Excluded, true
@@ -470,6 +511,9 @@ func (r read) judgeImport(f syntax.Fact) (string, bool) {
 	}
 	if testModules().has(r.lang, f.Text) {
 		return TestBranch, false
+	}
+	if r.lang == "python" && (f.Text == "ctypes" || f.Text == "_ctypes" || f.Text == "forbiddenfruit") {
+		return Patched, true
 	}
 	if r.lang == "go" && (f.Text == "unsafe" || f.Text == "C") {
 		return Patched, false

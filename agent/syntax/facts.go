@@ -337,6 +337,31 @@ func (r *reading) value(n, depth int) (string, bool) {
 		if ok && also && r.child(n, "+") >= 0 && strings.ContainsAny(r.text(n), "'\"`") {
 			return a + b, true
 		}
+		if op := r.child(n, "+", "-", "*", "<<"); ok && also && op >= 0 {
+			return folded(a, r.text(op), b)
+		}
+	}
+	return "", false
+}
+
+// folded is the value of whole numbers that are added, taken away, multiplied or shifted.
+func folded(a, op, b string) (string, bool) {
+	x, err := strconv.ParseInt(a, 10, 64)
+	y, also := strconv.ParseInt(b, 10, 64)
+	if err != nil || also != nil || max(x, y) > 1<<31 || min(x, y) < -1<<31 {
+		return "", false
+	}
+	switch op {
+	case "+":
+		return strconv.FormatInt(x+y, 10), true
+	case "-":
+		return strconv.FormatInt(x-y, 10), true
+	case "*":
+		return strconv.FormatInt(x*y, 10), true
+	case "<<":
+		if y >= 0 && y < 31 {
+			return strconv.FormatInt(x<<y, 10), true
+		}
 	}
 	return "", false
 }

@@ -206,6 +206,9 @@ func goValue(e ast.Expr) (string, bool) {
 		if ok && also && e.Op == token.ADD && goText(e.X) && goText(e.Y) {
 			return a + b, true
 		}
+		if ok && also {
+			return folded(a, e.Op.String(), b)
+		}
 	}
 	return "", false
 }

@@ -64,7 +64,7 @@ func table() map[string][]string {
 	for _, way := range []string{"session", "regen", "reproduce", "learn"} {
 		t["agent/"+way] = append([]string{"agent"}, organs...)
 	}
-	for _, bench := range []string{"benchmarks", "benchmarks/gomodules", "benchmarks/figures", "benchmarks/mutants", "benchmarks/trees", "benchmarks/fixers", "benchmarks/hacks", "benchmarks/readers"} {
+	for _, bench := range []string{"benchmarks", "benchmarks/gomodules", "benchmarks/figures", "benchmarks/mutants", "benchmarks/trees", "benchmarks/fixers", "benchmarks/hacks", "benchmarks/readers", "benchmarks/confirm"} {
 		t[bench] = []string{"bot/job", "agent/...", "worktree", "benchmarks"}
 	}
 	return t

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -31,7 +32,7 @@ func (o *Oracle) instrumentsDir() (string, error) {
 }
 
 func (o *Oracle) writeInstruments(dir string) error {
-	for from, to := range map[string]string{"unittest.py": "python/sitecustomize.py", "runner.cjs": "runner.cjs"} {
+	for from, to := range map[string]string{"unittest.py": "python/sitecustomize.py", "runner.cjs": "runner.cjs", "node-test.mjs": "node-test.mjs"} {
 		text, err := instruments.ReadFile("instruments/" + from)
 		if err != nil {
 			return err
@@ -88,16 +89,42 @@ func (o *Oracle) instrument(env *environ, q request, reports, lines string) {
 	if is("pytest", "unittest") && env.get("PYTHONHASHSEED") == "" {
 		env.set("PYTHONHASHSEED", strconv.FormatInt(q.seed&0xffff, 10))
 	}
-	if is("jest", "vitest") { // https://nodejs.org/api/cli.html#node_optionsoptions
+	if is("node-test") {
+		env.add("NODE_OPTIONS", o.nodeReporter(reports, lines))
+	}
+	if is("jest", "vitest", "mocha") { // https://nodejs.org/api/cli.html#node_optionsoptions
 		env.add("NODE_OPTIONS", "--require="+filepath.Join(lines, "runner.cjs"))
 	}
-	if is("rspec") && q.seed != 0 { // https://rspec.info/features/3-13/rspec-core/configuration/read-options-from-file/
-		env.add("SPEC_OPTS", fmt.Sprintf("--order rand:%d", q.seed&0xffff))
+	if is("rspec") { // https://rspec.info/features/3-13/rspec-core/configuration/read-options-from-file/
+		env.add("SPEC_OPTS", "--format progress --format json --out "+filepath.Join(reports, "rspec.json"))
+		if q.seed != 0 {
+			env.add("SPEC_OPTS", fmt.Sprintf("--order rand:%d", q.seed&0xffff))
+		}
 	}
 	if is("ctest") {
 		env.set("CTEST_OUTPUT_ON_FAILURE", "1")
 	}
 	env.set("REDRAFT_REPORTS", reports)
+}
+
+// nodeReporter is what has Node's own runner tell a reporter of ours besides those that the check names. There have to be as
+// many destinations as reporters, or just one reporter without any. https://nodejs.org/api/test.html#multiple-reporters
+func (o *Oracle) nodeReporter(reports, lines string) string {
+	asked := o.Check.Run
+	if b, err := fs.ReadFile(o.Root, path.Join(slash(o.Check.Dir), "package.json")); err == nil {
+		asked += " " + string(b)
+	}
+	ours := fmt.Sprintf("--test-reporter=%s --test-reporter-destination=%s", filepath.Join(lines, "node-test.mjs"), filepath.Join(reports, "node-test.heard"))
+	destinations := strings.Count(asked, "--test-reporter-destination")
+	switch strings.Count(asked, "--test-reporter") - destinations {
+	case 0:
+		ours += " --test-reporter=spec --test-reporter-destination=stdout"
+	case 1:
+		if destinations == 0 {
+			ours += " --test-reporter-destination=stdout"
+		}
+	}
+	return ours
 }
 
 // instrumentable says whether more runs can say more than the plain one did.

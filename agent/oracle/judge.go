@@ -20,7 +20,7 @@ func (o *Oracle) Judge(ctx context.Context, dir string) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, err
 	}
-	return verdict([]Run{r}), nil
+	return o.placed(verdict([]Run{r})), nil
 }
 
 // verdict adds runs up: Unknown if any is, else Red if any is, else Green. Findings are those of the first run that
@@ -50,6 +50,12 @@ func verdict(runs []Run) Verdict {
 		}
 	}
 	slices.Sort(v.Passed)
+	return v
+}
+
+// placed is a verdict whose findings lie where the root has their files.
+func (o *Oracle) placed(v Verdict) Verdict {
+	v.Findings = proof.Placed(o.Root, v.Findings)
 	return v
 }
 

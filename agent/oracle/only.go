@@ -96,7 +96,7 @@ func (o *Oracle) Only(ctx context.Context, dir, cache string, findings []report.
 	if err != nil {
 		return Verdict{}, false, err
 	}
-	v = verdict([]Run{r})
+	v = o.placed(verdict([]Run{r}))
 	if v.Color == report.Unknown && v.Class == report.NoTests {
 		return v, false, nil // the short command does not reach these tests
 	}

@@ -32,8 +32,11 @@ var alones = []alone{
 	{[]string{"jest"}, scriptAlone([]string{"npx", "--no-install", "jest"}, "-t", " ")},
 	{[]string{"vitest"}, scriptAlone([]string{"npx", "--no-install", "vitest", "run"}, "-t", " ")},
 	{[]string{"mocha"}, scriptAlone([]string{"npx", "--no-install", "mocha"}, "-g", " ")},
+	{[]string{"nextest"}, nextestAlone},
 	{[]string{"cargo-test"}, cargoAlone},
 	{[]string{"surefire"}, mavenAlone},
+	{[]string{"gradle"}, gradleAlone},
+	{[]string{"rspec"}, rspecAlone},
 }
 
 var dotted = regexp.MustCompile(`^\w+(?:\.\w+){2,}$`)
@@ -155,6 +158,15 @@ func cargoAlone(o *Oracle, ids []string) []string {
 	return append(append(argv, "--", "--exact"), names...)
 }
 
+// nextestAlone is cargoAlone with nextest's own command. https://nexte.st/docs/running/#passing-arguments-to-test-binaries
+func nextestAlone(o *Oracle, ids []string) []string {
+	argv := cargoAlone(o, ids)
+	if len(argv) < 2 {
+		return nil
+	}
+	return slices.Concat([]string{"cargo", "nextest", "run"}, argv[2:])
+}
+
 // there says whether the root has a file.
 func (o *Oracle) there(name string) bool {
 	f, err := o.Root.Open(name)
@@ -187,4 +199,37 @@ func mavenAlone(o *Oracle, ids []string) []string {
 		argv = append(argv, "-o")
 	}
 	return append(argv, "test")
+}
+
+// gradleAlone is the check's own command with names of tests, where it runs the test task and nothing else.
+// https://docs.gradle.org/current/userguide/java_testing.html#test_filtering
+func gradleAlone(o *Oracle, ids []string) []string {
+	argv := strings.Fields(o.Check.Run)
+	tool := path.Base(argv[0])
+	if tool != "gradle" && tool != "gradlew" || strings.ContainsAny(o.Check.Run, "&|;<>$`'\"\n") || !all(ids, dotted.MatchString) {
+		return nil
+	}
+	for _, word := range argv[1:] {
+		if !strings.HasPrefix(word, "-") && word != "test" {
+			return nil
+		}
+	}
+	for _, id := range ids {
+		argv = append(argv, "--tests", id)
+	}
+	return argv
+}
+
+// rspecAlone names a file and whole descriptions. https://rspec.info/features/3-13/rspec-core/command-line/example-option/
+func rspecAlone(o *Oracle, ids []string) []string {
+	var file string
+	var names []string
+	for _, id := range ids {
+		f, name, ok := strings.Cut(id, " > ")
+		if !ok || file != "" && f != file || strings.HasPrefix(f, "-") || !strings.HasSuffix(f, ".rb") {
+			return nil
+		}
+		file, names = f, append(names, "-e", name)
+	}
+	return append(append(o.program("rspec", "bundle exec rspec", "bin/rspec", "rspec"), file), names...)
 }

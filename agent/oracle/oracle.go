@@ -259,6 +259,9 @@ func shell(c plan.Check) []string {
 func (o *Oracle) env(q request, check plan.Check, home, cache, reports, lines string) []string {
 	env := newEnviron(o.Needs.Env)
 	env.set("HOME", home)
+	if o.Needs.Tools["java"] != "" && env.get("GRADLE_USER_HOME") == "" {
+		env.set("GRADLE_USER_HOME", filepath.Join(home, ".gradle")) // a JVM asks the system for its home, not the environment
+	}
 	env.set("GOENV", "off")
 	env.set("GIT_CONFIG_NOSYSTEM", "1") // where the machine's file is not readable, git would not start
 	env.set("GIT_CEILING_DIRECTORIES", filepath.Dir(q.dir))

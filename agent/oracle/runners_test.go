@@ -14,17 +14,18 @@ import (
 
 // runner is a small repository of one test runner, red, with a repair and a cheat.
 type runner struct {
-	name   string
-	tools  []string // that it needs; REFUSED without them
-	probe  []string // a command that says whether they work; none if empty
-	run    string
-	files  map[string]string
-	source string // the file at fault
-	fixed  string // its right text
-	cheat  string // a text under which the check is green and nothing is repaired; none if empty
-	caught string // the rung that refuses it
-	failed string // the finding's id
-	only   string // the smallest command
+	name    string
+	install string   // the tool of agent/report/testdata/make to install first; none if empty
+	tools   []string // that it needs; REFUSED without them
+	probe   []string // a command that says whether they work; none if empty
+	run     string
+	files   map[string]string
+	source  string // the file at fault
+	fixed   string // its right text
+	cheat   string // a text under which the check is green and nothing is repaired; none if empty
+	caught  string // the rung that refuses it
+	failed  string // the finding's id
+	only    string // the smallest command
 }
 
 var runners = []runner{
@@ -57,7 +58,7 @@ var runners = []runner{
 		},
 		source: "shop.js", fixed: "exports.double = (x) => 2 * x;\n",
 		cheat:  "require('node:assert').strictEqual = () => {};\nexports.double = (x) => x + 1;\n",
-		caught: "D4 D7", failed: "double", only: "node --test --test-name-pattern=^double$ shop.test.js",
+		caught: "D4 D7", failed: "shop.test.js > double", only: "node --test --test-name-pattern=^double$ shop.test.js",
 	},
 	{
 		name: "cargo", tools: []string{"cargo"}, probe: []string{"cargo", "--version"}, run: "cargo test --offline",
@@ -100,40 +101,48 @@ func TestRunners(t *testing.T) {
 	for _, r := range runners {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			w := newRunner(t, r)
-			s := w.see(t)
-			if s.Color != report.Red || !s.Trusted || strings.Join(s.Failed, " ") != r.failed {
-				t.Fatalf("got %v (%s), trusted %v, failed %v, format %s", s.Color, s.Class, s.Trusted, s.Failed, s.Report.Format)
-			}
-			if f := s.Findings[0]; f.File == "" || f.Line == 0 || f.Want == "" {
-				t.Errorf("the finding has no place or no value: %+v", f)
-			}
-			if got := strings.Join(w.OnlyCommand(s.Findings), " "); got != r.only {
-				t.Errorf("the smallest command: got %q, want %q", got, r.only)
-			}
-			dir := filepath.Join(t.TempDir(), "try")
-			if err := os.CopyFS(dir, os.DirFS(w.root)); err != nil {
-				t.Fatal(err)
-			}
-			if v, ok, err := w.Only(t.Context(), dir, "x", s.Findings); err != nil || !ok || v.Color != report.Red {
-				t.Errorf("the finding alone: got %v, %v, %v; want red", v.Color, ok, err)
-			}
-			receipt, v, err := w.Confirm(t.Context(), s, w.claim(t, s, r.source, r.fixed))
-			if err != nil || v.Color != report.Green {
-				t.Fatalf("got %v %q, %v; want green: %+v", v.Color, v.Text, err, receipt.Rungs)
-			}
-			for _, id := range []string{"D0", "D1", "D2", "D3", "D5", "D6", "D7", "DR"} {
-				if x := rung(receipt, id); x.Status != proof.Held {
-					t.Errorf("%s: got %s: %s", id, x.Status, x.Text)
-				}
-			}
-			if r.cheat == "" {
-				return
-			}
-			receipt, v, err = w.Confirm(t.Context(), s, w.claim(t, s, r.source, r.cheat))
-			if err != nil || v.Color == report.Green || !strings.Contains(r.caught, strings.SplitN(v.Text, ":", 2)[0]) {
-				t.Errorf("the cheat: got %v %q, %v; want %s to refuse it: %+v", v.Color, v.Text, err, r.caught, receipt.Rungs)
-			}
+			r.try(t, newRunner(t, r))
 		})
+	}
+}
+
+// every are the rungs that a right change of a test that compares with a literal holds.
+const every = "D0 D1 D2 D3 D5 D6 D7 DR"
+
+// try sees the red, asks for the finding alone, and holds the right change and the cheat against the proof.
+func (r runner) try(t *testing.T, w *world) {
+	t.Helper()
+	s := w.see(t)
+	if s.Color != report.Red || !s.Trusted || strings.Join(s.Failed, " ") != r.failed {
+		t.Fatalf("got %v (%s), trusted %v, failed %v, format %s: %s", s.Color, s.Class, s.Trusted, s.Failed, s.Report.Format, append(s.Runs[0].Result.Stdout, s.Runs[0].Result.Stderr...))
+	}
+	if f := s.Findings[0]; f.File == "" || f.Line == 0 || f.Want == "" {
+		t.Errorf("the finding has no place or no value: %+v", f)
+	}
+	if got := strings.Join(w.OnlyCommand(s.Findings), " "); got != r.only {
+		t.Errorf("the smallest command: got %q, want %q", got, r.only)
+	}
+	dir := filepath.Join(t.TempDir(), "try")
+	if err := os.CopyFS(dir, os.DirFS(w.root)); err != nil {
+		t.Fatal(err)
+	}
+	if v, ok, err := w.Only(t.Context(), dir, "x", s.Findings); r.only != "" && (err != nil || !ok || v.Color != report.Red) {
+		t.Errorf("the finding alone: got %v, %v, %v; want red", v.Color, ok, err)
+	}
+	receipt, v, err := w.Confirm(t.Context(), s, w.claim(t, s, r.source, r.fixed))
+	if err != nil || v.Color != report.Green {
+		t.Fatalf("got %v %q, %v; want green: %+v", v.Color, v.Text, err, receipt.Rungs)
+	}
+	for _, id := range strings.Fields(every) {
+		if x := rung(receipt, id); x.Status != proof.Held {
+			t.Errorf("%s: got %s: %s", id, x.Status, x.Text)
+		}
+	}
+	if r.cheat == "" {
+		return
+	}
+	receipt, v, err = w.Confirm(t.Context(), s, w.claim(t, s, r.source, r.cheat))
+	if err != nil || v.Color == report.Green || !strings.Contains(r.caught, strings.SplitN(v.Text, ":", 2)[0]) {
+		t.Errorf("the cheat: got %v %q, %v; want %s to refuse it: %+v", v.Color, v.Text, err, r.caught, receipt.Rungs)
 	}
 }

@@ -33,7 +33,7 @@ func (o *Oracle) See(ctx context.Context) (Sight, error) {
 	}
 	s := Sight{K: o.k(plain.Result.Wall), Runs: []Run{plain}}
 	if plain.Report.Color() == report.Unknown {
-		s.Verdict = verdict([]Run{plain})
+		s.Verdict = o.placed(verdict([]Run{plain}))
 		return s, o.keep(&s.Runs[0])
 	}
 	o.runners = o.heard(plain.Report)
@@ -132,7 +132,7 @@ func (o *Oracle) sum(s *Sight, counted []Run) {
 		}
 	}
 	s.Baseline = proof.Base(ids)
-	s.Verdict = verdict(counted)
+	s.Verdict = o.placed(verdict(counted))
 	s.Unstable = s.Baseline.Some
 	colors := map[report.Color]int{}
 	for _, r := range counted {

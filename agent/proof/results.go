@@ -48,10 +48,10 @@ func count(n int, noun string) string {
 var errUnnamed = errors.New("exit status and names of failing tests only: this runner does not name the tests that pass")
 
 // unnaming are the formats of runners whose text does not name the tests that pass unless they are told to, or are told not
-// to: cargo test -q and mocha's dots print a mark for each. That some ran is asked elsewhere: without one, no run is green.
+// to: cargo test -q and the dots of mocha and node print a mark for each. That some ran is asked elsewhere: without one, no run is green.
 var unnaming = []string{
 	"pytest", "unittest", "jest", "vitest", "go-test", "rspec", "minitest", "phpunit", "surefire", "gradle",
-	"ant-junit", "cargo-test", "catch2", "dotnet-test", "gtest", "mocha",
+	"ant-junit", "cargo-test", "catch2", "dotnet-test", "gtest", "mocha", "node-test",
 }
 
 // compare says what one run of the patched tree lacks, or nil.

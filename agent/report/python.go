@@ -70,7 +70,11 @@ func (c *collector) pyImport(text string) Class {
 		return Compile
 	}
 	name, _, _ := strings.Cut(strings.TrimLeft(rest, `'"`), "'")
-	return c.missing(strings.SplitN(name, ".", 2)[0])
+	first, _, below := strings.Cut(name, ".")
+	if below && slices.Contains(c.run.Own, first+".") {
+		return Compile
+	}
+	return c.missing(first)
 }
 
 // missing is the class of a module that was not found: the tree's own, or one that has to be installed.

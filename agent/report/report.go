@@ -109,7 +109,7 @@ type Run struct {
 	Dir       string   // absolute directory of the tree: stripped from file names
 	Subdir    string   // folder below Dir that the command ran in; the tree itself if empty
 	Module    string   // path of the Go module whose go.mod lies in Subdir; taken from the output where it can be if empty
-	Own       []string // names of modules that the tree has itself, as in "shop": a missing one is no missing dependency; not known if empty
+	Own       []string // names of modules that the tree has itself, as in "shop": a missing one is no missing dependency, and of "shop." none that lies below; not known if empty
 	Stdout    []byte
 	Stderr    []byte
 	Exit      int    // -1 when a signal ended it

@@ -4,4 +4,4 @@ package report
 var testReaders = []textReader{pytestReader, unittestReader, jestReader, vitestReader, mochaReader, nodeTestReader, tapReader}
 
 // testFiles are the report files of test runners.
-var testFiles = []fileReader{tapFile, junitFile, trxFile, nunitFile, ctrfFile, jestJSONFile, mochaJSONFile}
+var testFiles = []fileReader{tapFile, junitFile, trxFile, nunitFile, ctrfFile, jestJSONFile, mochaJSONFile, rspecFile}

@@ -25,7 +25,7 @@ func newPlaces(r Run) places {
 
 // relative makes a file name as a tool printed it relative to the tree; one outside stays as it is.
 func (p *places) relative(file string) string {
-	file = clean(strings.ReplaceAll(cut(file, maxID), `\`, "/"))
+	file = cut(clean(strings.ReplaceAll(cut(file, maxID), `\`, "/")), maxID)
 	if in, ok := p.inTree(file); ok {
 		return in
 	}

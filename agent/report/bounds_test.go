@@ -68,3 +68,13 @@ func TestPassedTestsAreSmall(t *testing.T) {
 		t.Errorf("%d results and %d packages", n, len(s.pkgs))
 	}
 }
+
+// A byte that is no text becomes three, so that a name may only be cut once it is text.
+func TestFileNamesAreBounded(t *testing.T) {
+	r := Read(Run{Stdout: []byte(strings.Repeat("\xff", maxID) + ".c:1:1: error: expected ';'\n"), Exit: 1})
+	checkReport(t, r)
+	places := newPlaces(Run{Dir: "/tree"})
+	if got := places.relative(strings.Repeat("\xff", maxID)); len(got) > maxID {
+		t.Errorf("a file's name of %d bytes", len(got))
+	}
+}

@@ -1,5 +1,5 @@
 // Command confirm measures how long it takes to confirm a claim, beside the check's own time in the same jail: for a Go module,
-// for Python's unittest, for Node's test runner, and for a check that only sleeps. Each program is laid out, its red is seen, and a
+// for Python's unittest, for Node's test runner, and for a check that only sleeps, in a small and in a big tree. Each program is laid out, its red is seen, and a
 // right repair of it is confirmed; nothing of that stays. Seconds are of one machine; the ratios beside them are of one run.
 package main
 

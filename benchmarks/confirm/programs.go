@@ -17,7 +17,7 @@ type program struct {
 }
 
 func programs() []program {
-	return []program{goModule(), unittests(), nodeTests(), sleeper()}
+	return []program{goModule(), unittests(), nodeTests(), sleeper(), bigTree()}
 }
 
 // goModule has a dozen packages, each with tests, that use enough of the standard library to be worth compiling.
@@ -71,4 +71,14 @@ func sleeper() program {
 		name: "sleep", needs: "sh", command: "sleep 2 && grep -q 42 answer.conf", file: "answer.conf", wrong: "answer = 41", right: "answer = 42",
 		files: map[string]string{"answer.conf": "answer = 41\n", "notes.conf": strings.Repeat("# nothing of interest\n", 100)},
 	}
+}
+
+// bigTree is the sleeper among four thousand files, about as many as a big repository has.
+func bigTree() program {
+	p := sleeper()
+	p.name = "big-tree"
+	for i := range 4000 {
+		p.files[fmt.Sprintf("docs/%02d/page%d.conf", i%50, i)] = strings.Repeat(fmt.Sprintf("page %d\n", i), 500)
+	}
+	return p
 }

@@ -11,6 +11,7 @@ type Operator struct {
 	Limits plan.Limits // what it leaves out is as in plan.DefaultLimits
 	Forks  bool
 	Bots   bool
+	Look   bool                      // no job repairs: each says what is red and why
 	Branch string                    // that issues and schedules are for; the default branch if empty
 	Over   func(plan.File) plan.File // what a workflow's inputs make of the default branch's configuration; as it is if nil
 }

@@ -128,7 +128,7 @@ func repoSays(l look) *Skip {
 }
 
 func labelSays(l look) *Skip {
-	if !l.f.Policy.trigger(l.e.Label) && !l.diagnoses() {
+	if !l.f.Policy.trigger(l.e.Label) && !l.asksDiagnosis() {
 		return skip(NotListed, "label %q is not in triggers.labels", l.e.Label)
 	}
 	return nil

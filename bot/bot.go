@@ -206,6 +206,7 @@ type Policy struct {
 	Limits plan.Limits // the operator's, lowered by the file's
 	Forks  bool        // pull requests from forks are answered, by a comment alone
 	Bots   bool        // bots' pull requests are answered
+	Look   bool        // no job repairs: each says what is red and why
 	Broken error       // the file is there and wrong
 }
 

@@ -82,8 +82,10 @@ func (l look) command() command {
 	return parseCommand(l.e.Comment.Body)
 }
 
-// diagnoses says whether no more is asked for than what is red and why.
-func (l look) diagnoses() bool {
+// diagnoses says whether no more is asked for than what is red and why, by this event or by the operator.
+func (l look) diagnoses() bool { return l.f.Policy.Look || l.asksDiagnosis() }
+
+func (l look) asksDiagnosis() bool {
 	return l.command().verb == toDiagnose || hasLabel([]string{diagnoseLabel}, l.e.Label)
 }
 

@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/redraft-dev/redraft/agent/plan"
 )
@@ -83,10 +84,10 @@ func jobsOf(c Check, jobs []RunJob) (found []RunJob) {
 	return found
 }
 
-// failed is where the job's first failed step stands among its steps.
+// failed is where the job's first failed step stands among its steps; not ok where that is none of the workflow's own.
 func (j RunJob) failed() (at plan.At, ok bool) {
 	i := slices.IndexFunc(j.Steps, func(s RunStep) bool { return s.Conclusion == "failure" })
-	if i < 0 || j.Steps[i].Name == "" || j.Name == "" || len(j.Steps[i].Name)+len(j.Name) > longestStep {
+	if i < 0 || j.added(i) || j.Steps[i].Name == "" || j.Name == "" || len(j.Steps[i].Name)+len(j.Name) > longestStep {
 		return at, false
 	}
 	at = plan.At{Job: j.Name, Step: j.Steps[i].Name, Shown: true}
@@ -98,6 +99,21 @@ func (j RunJob) failed() (at plan.At, ok bool) {
 		}
 	}
 	return at, true
+}
+
+// added says whether a step is one that GitHub adds: before and after all others, and what an action does ahead and afterwards.
+// https://github.com/actions/runner/blob/main/src/Runner.Worker/JobExtension.cs
+func (j RunJob) added(i int) bool {
+	name := j.Steps[i].Name
+	if i == 0 && name == "Set up job" || i == len(j.Steps)-1 && name == "Complete job" || name == "Initialize containers" || name == "Stop containers" {
+		return true
+	}
+	for _, prefix := range []string{"Pre ", "Post "} {
+		if of, ok := strings.CutPrefix(name, prefix); ok && slices.ContainsFunc(j.Steps, func(s RunStep) bool { return s.Name == of }) {
+			return true
+		}
+	}
+	return false
 }
 
 // context is what is known for sure of the github context in the run of a check. A pull request's runs are of its merge, whose

@@ -45,9 +45,9 @@ func lastStop(dir string) (trace.Stop, error) {
 	return trace.Stop{}, errors.New("no stop was written")
 }
 
-// ending is what a proof ends in; the repair half leaves its evidence alone.
+// ending is what a proof ends in; the repair half leaves its evidence alone, and a diagnosis has no draft, whatever its evidence says.
 func (w *work) ending() job.End {
-	if w.Half == RepairHalf {
+	if w.Half == RepairHalf || w.job.Diagnose {
 		return nil
 	}
 	return draftEnd{w}

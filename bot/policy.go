@@ -26,7 +26,7 @@ const (
 // readPolicy reads a repository's configuration from one commit of its default branch. A wrong one is no error: it is
 // said to whoever asked.
 func readPolicy(ctx context.Context, hub Hub, r Repo, sha string, op Operator) (Policy, error) {
-	p := Policy{Limits: ceilings(op.Limits), Forks: op.Forks, Bots: op.Bots}
+	p := Policy{Limits: ceilings(op.Limits), Forks: op.Forks, Bots: op.Bots, Look: op.Look}
 	b, err := hub.File(ctx, r, plan.FileName, sha)
 	if isClass(err, NotFound) {
 		p.File = op.over(plan.File{})

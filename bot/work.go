@@ -305,8 +305,11 @@ func ended(r trace.Reason, text, next string) error {
 	return &job.Ended{Stop: trace.Stop{Reason: r, Text: text, Next: next}}
 }
 
-// allowed looks for missing permissions and settings before any work.
+// allowed looks for missing permissions and settings before any work. A diagnosis pushes nothing and opens nothing.
 func (w *work) allowed(ctx context.Context) error {
+	if w.job.Diagnose {
+		return nil
+	}
 	lacks, err := w.Hub.Check(ctx, w.job.Repo)
 	if err != nil || len(lacks) == 0 {
 		return err
@@ -354,13 +357,13 @@ func (w *work) fetch(ctx context.Context) error {
 // spec is the job as bot/job does it.
 func (w *work) spec(ctx context.Context) (job.Job, error) {
 	l := w.limits
+	mode, tiers := "", w.Repair.Tiers
+	if w.job.Diagnose {
+		mode, tiers = trace.ModeDiagnose, []string{}
+	}
 	models, err := w.models(ctx)
 	if err != nil {
 		return job.Job{}, err
-	}
-	mode, tiers := "", w.Repair.Tiers
-	if w.job.Diagnose {
-		mode, tiers, models = trace.ModeDiagnose, []string{}, nil
 	}
 	return job.Job{
 		Bisect: true, Mirror: w.mirror, Exe: w.Repair.Exe, Config: &w.policy, Named: w.job.Checks, Failed: w.job.Failed, Merge: w.job.Merge, Onto: w.job.Onto, Reviewed: w.job.Policy, Getenv: w.Repair.Getenv, Evidence: w.dir, State: w.Repair.State,
@@ -383,12 +386,12 @@ func (w *work) setup() *trace.SetupChoice {
 	return &trace.SetupChoice{Domain: w.job.Repo.String() + " " + w.job.Target.String(), Registries: w.Repair.Setup.Registries}
 }
 
-// models are those that the configuration names, else the operator's, else what answers on this machine. Who only publishes
-// asks none.
+// models are those that the configuration names, else the operator's, else what answers on this machine. Who only publishes or
+// diagnoses asks none.
 func (w *work) models(ctx context.Context) ([]trace.ModelChoice, error) {
 	f := w.policy
 	switch {
-	case w.Half == PublishHalf:
+	case w.Half == PublishHalf, w.job.Diagnose:
 		return nil, nil
 	case f.Small+f.Big != "" && w.Repair.Named != nil:
 		models, err := w.Repair.Named(ctx, f.Small, f.Big)
@@ -466,8 +469,10 @@ func (w *work) announce(ctx context.Context) error {
 	if w.Half == RepairHalf {
 		return nil
 	}
-	if err := w.mayPush(ctx); err != nil {
-		return err
+	if !w.job.Diagnose {
+		if err := w.mayPush(ctx); err != nil {
+			return err
+		}
 	}
 	c := CheckText(Story{Job: w.job, Evidence: filepath.Base(w.dir), State: queue.Prepared, Workflow: w.Briefly}, w.Clean)
 	c.Done, c.SHA, c.Key = false, w.job.Root, w.job.Key

@@ -40,7 +40,8 @@ type world struct {
 	messages map[string]string // by commit; "work" if missing
 	checks   map[string][]Check
 	runs     map[int64]Check
-	files    map[string]string // by commit
+	jobs     map[int64][]RunJob // by run
+	files    map[string]string  // by commit
 	drafts   []Draft
 	no       map[string]error // by call
 	calls    []string

@@ -21,7 +21,7 @@ const InputsVariable = "REDRAFT_INPUTS"
 // Inputs are the Action's, checked. action.yml says what each is for.
 type Inputs struct {
 	Token        string
-	Mode         string   // auto, repair, publish or ambient
+	Mode         string   // auto, repair, publish, ambient or diagnose
 	Check        string   // one command on one line, found if empty
 	Setup        []string // commands before the check, one a line; those of the configuration if empty
 	Dir          string   // slash-separated, below the root; "." for the root itself
@@ -58,8 +58,10 @@ func bad(name, format string, args ...any) error {
 var names = []string{"github-token", "mode", "check", "setup-commands", "working-directory", "base-branch", "branch-prefix", "labels", "turns", "timeout-minutes", "model",
 	"big-model", "additional-instructions", "evidence-path", "jobs", "dry-run"}
 
-// modes are those that Mode may be; the last two are known and not built.
-var modes = []string{"auto", "repair", "publish", "ambient", "reproduce", "diagnose"}
+// modes are those that Mode may be; what stands behind built of them is known and not built.
+var modes = []string{"auto", "repair", "publish", "ambient", "diagnose", "reproduce"}
+
+const built = 5
 
 const (
 	mostInstructions = 2000 // characters
@@ -166,9 +168,9 @@ func (a *Action) jobs(in *Inputs) error {
 func checkMode(in *Inputs) error {
 	switch {
 	case !slices.Contains(modes, in.Mode):
-		return bad("mode", "%q is none of %s", in.Mode, strings.Join(modes[:4], ", "))
-	case slices.Contains(modes[4:], in.Mode):
-		return bad("mode", "%s is not built yet; there are %s", in.Mode, strings.Join(modes[:4], ", "))
+		return bad("mode", "%q is none of %s", in.Mode, strings.Join(modes[:built], ", "))
+	case slices.Contains(modes[built:], in.Mode):
+		return bad("mode", "%s is not built yet; there are %s", in.Mode, strings.Join(modes[:built], ", "))
 	case in.Mode == "publish" && in.Evidence == "":
 		return bad("evidence-path", "mode publish needs the folder that the evidence of the repair job was downloaded to")
 	case in.Token == "":

@@ -93,6 +93,8 @@ func (r *Run) prepare() error {
 	}
 	b.Evidence = dir
 	switch r.In.Mode {
+	case "diagnose":
+		b.Operator.Look = true
 	case "repair":
 		b.Half = bot.RepairHalf
 	case "publish":

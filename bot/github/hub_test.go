@@ -235,7 +235,7 @@ func TestRunJobs(t *testing.T) {
 	checks := must(w.hub.Checks(ctx, w.at, w.repo.Tip("main")))
 	i := slices.IndexFunc(checks, func(c bot.Check) bool { return c.Name == "test (1, a)" })
 	want := bot.RunJob{Check: checks[i].ID, Name: "test (1, a)", Runner: "mac", Done: true, Conclusion: "failure",
-		Steps: []bot.RunStep{{"Set up job", "success"}, {"Run make", "success"}, {"Run make check", "failure"}, {"Complete job", "success"}}}
+		Steps: []bot.RunStep{{Name: "Set up job", Conclusion: "success"}, {Name: "Run make", Conclusion: "success"}, {Name: "Run make check", Conclusion: "failure"}, {Name: "Complete job", Conclusion: "success"}}}
 	if d := cmp.Diff(want, all[0]); d != "" || checks[i].Run != run {
 		t.Errorf("run %d: %s", checks[i].Run, d)
 	}

@@ -135,3 +135,37 @@ func TestActionStepHalves(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestActionDiagnose says what is red and why, with the commit that turned it red, and leaves no draft; it may write neither branches nor
+// pull requests.
+func TestActionDiagnose(t *testing.T) {
+	t.Parallel()
+	f := stepForge(t, map[string]string{"answer.txt": needle})
+	var suspect string
+	for _, text := range []string{"wrong\n", "wrong\nagain\n"} {
+		sha, err := f.repo.Commit("main", map[string]string{"answer.txt": text}, githubtest.Person{}, "A slip")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if suspect == "" {
+			suspect = sha
+		}
+	}
+	f.asked = func() { t.Error("a model was asked") }
+	f.failStep(0, "Look for the word")
+	s := f.newStep("workflow_run", map[string]string{"mode": "diagnose"})
+	s.perms = map[string]string{"contents": "read", "pull_requests": "read", "issues": "read", "checks": "write", "actions": "read", "statuses": "read"}
+	r := s.run()
+	if o := r.outputs; r.code != 0 || o["stop-reason"] != "exhausted" || o["verdict"] != "red" || o["turns"] != "0" || o["pull-request-operation"] != "none" || o["patch-path"] != "" {
+		t.Errorf("exit %d, outputs %v, log:\n%s", r.code, o, r.log)
+	}
+	c, _ := f.shown(f.repo.Tip("main"))
+	for _, text := range []string{c.Summary, r.summary} {
+		if !strings.Contains(text, "redraft: diagnosed") || !strings.Contains(text, suspect[:12]) || !strings.Contains(text, `grep -q "$WORD" answer.txt`) {
+			t.Errorf("it says %s", text)
+		}
+	}
+	if !strings.HasPrefix(c.Title, "diagnosed") || c.Conclusion != "neutral" || len(f.opened()) != 0 || len(f.repo.Branches()) != 1 {
+		t.Errorf("check run %+v, branches %v", c, f.repo.Branches())
+	}
+}

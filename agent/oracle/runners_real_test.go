@@ -1,7 +1,10 @@
 package oracle_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -12,6 +15,8 @@ import (
 	"time"
 
 	"github.com/redraft-dev/redraft/agent/oracle"
+	"github.com/redraft-dev/redraft/agent/proof"
+	"github.com/redraft-dev/redraft/agent/report"
 )
 
 // pom is Maven's file of a program whose tests are JUnit's of the release.
@@ -186,7 +191,8 @@ func (w *world) lay(t *testing.T, command string) {
 	}
 }
 
-// installed is the folder of a tool that a script in testdata installs; "" for none.
+// installed is the folder of a tool that a script in testdata installs, as the generator of agent/report's fixtures does it;
+// "" for none.
 func installed(t *testing.T, tool string) string {
 	t.Helper()
 	if tool == "" {
@@ -197,21 +203,56 @@ func installed(t *testing.T, tool string) string {
 		t.Skipf("REFUSED: %v", err)
 	}
 	dir := filepath.Join(cache, "redraft-report-tools", tool)
-	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return dir
-	}
-	script, err := filepath.Abs(filepath.Join("..", "report", "testdata", "make", tool, "setup.sh"))
+	script, err := os.ReadFile(filepath.Join("..", "report", "testdata", "make", tool, "setup.sh"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	mark := filepath.Join(dir, ".installed")
+	if done, err := os.ReadFile(mark); err == nil && bytes.Equal(done, script) {
+		return dir
+	}
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "bash", "-e", script)
+	cmd := exec.CommandContext(t.Context(), "bash", "-euc", string(script))
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
-		os.RemoveAll(dir)
 		t.Skipf("REFUSED: install %s: %v: %s", tool, err, out)
 	}
+	if err := os.WriteFile(mark, script, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	return dir
+}
+
+// TestRealTox: tox passes no variable of ours on, so that nothing names the tests that pass; where it is told to, they are named.
+func TestRealTox(t *testing.T) {
+	wanted(t, "tox")
+	for _, row := range []struct {
+		name, run, env string
+		d1             proof.Status
+	}{
+		{"variables are dropped", "tox", "", proof.NotEvaluated},
+		{"in parallel", "tox -p all", "", proof.NotEvaluated},
+		{"variables are passed on", "tox", "pass_env =\n    PYTHONPATH\n    REDRAFT_*\n", proof.Held},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			r := runners[0]
+			r.install, r.tools, r.run = "tox", []string{"tox"}, row.run
+			r.files = map[string]string{"tox.ini": "[tox]\nenv_list = py\nno_package = true\n\n[testenv]\n" + row.env + "commands = python -m unittest\n"}
+			maps.Copy(r.files, runners[0].files)
+			w := newReal(t, r)
+			s := w.see(t)
+			if s.Color != report.Red || s.Class != report.Assertion || !s.Trusted || strings.Join(s.Failed, " ") != r.failed {
+				t.Fatalf("got %v (%s), trusted %v, failed %v: %s", s.Color, s.Class, s.Trusted, s.Failed, append(s.Runs[0].Result.Stdout, s.Runs[0].Result.Stderr...))
+			}
+			receipt, v, err := w.Confirm(t.Context(), s, w.claim(t, s, r.source, r.fixed))
+			if err != nil || v.Color != report.Green || rung(receipt, "D1").Status != row.d1 || rung(receipt, "D3").Status != proof.Held {
+				t.Errorf("the right change: got %v %q, %v: %+v", v.Color, v.Text, err, receipt.Rungs)
+			}
+			if _, v, err := w.Confirm(t.Context(), s, w.claim(t, s, r.source, r.cheat)); err != nil || v.Color == report.Green {
+				t.Errorf("the cheat: got %v %q, %v", v.Color, v.Text, err)
+			}
+		})
+	}
 }

@@ -31,6 +31,9 @@ var quiet = []struct{ name, command, red, green string }{
 	{"Catch2", "./t",
 		"\n~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\nt is a Catch v2.13.10 host application.\nRun with -? for options\n\n-------------------------------------------------------------------------------\nadds up\n-------------------------------------------------------------------------------\nt.cc:4\n...............................................................................\n\nt.cc:5: FAILED:\n  REQUIRE( total(1, 2) == 3 )\nwith expansion:\n  4 == 3\n\n===============================================================================\ntest cases: 2 | 1 passed | 1 failed\nassertions: 2 | 1 passed | 1 failed\n\n",
 		"===============================================================================\nAll tests passed (2 assertions in 2 test cases)\n\n"},
+	{"node's dots", "make test",
+		"X..\n\nFailed tests:\n\n✖ double (2.847303ms)\n  AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:\n  \n  3 !== 4\n  \n      at TestContext.<anonymous> (/tree/shop.test.js:4:31)\n",
+		"...\n"},
 	{"pytest -q -q", "python3 -m pytest -q -q",
 		"F.                                                                       [100%]\n=================================== FAILURES ===================================\n___________________________________ test_a ____________________________________\n\n    def test_a():\n>       assert 1 == 2\nE       assert 1 == 2\n\ntest_a.py:2: AssertionError\n=========================== short test summary info ============================\nFAILED test_a.py::test_a - assert 1 == 2\n",
 		"..                                                                       [100%]\n"},
@@ -54,6 +57,10 @@ func TestQuietRunners(t *testing.T) {
 				t.Errorf("got %v where the root's run named a test", err)
 			}
 		})
+	}
+	spec := report.Read(report.Run{Command: "make test", Stdout: []byte("✖ a (2.8ms)\n  Error: bad\n      at f (/tree/a.test.js:4:31)\n\nℹ tests 1\nℹ pass 0\nℹ fail 1\n"), Exit: 1})
+	if b := Base([]report.Report{spec}); len(b.Red) != 1 || errors.Is(compare(b, b.Red, report.Read(report.Run{Command: "make test", Stdout: []byte("...\n")})), errUnnamed) {
+		t.Errorf("silence is taken for dots where the root's run was no dots: %v", b.Red)
 	}
 	if slices.Contains(unnaming, "exit") || slices.Contains(unnaming, "tap") {
 		t.Error("a form that names every test, or is no runner's, is taken for one that does not")

@@ -98,7 +98,10 @@ func compare(root Baseline, claim []string, r report.Report) error {
 // never seen to hear that it should, which it shows by leaving a report.
 func (b Baseline) unnamed(r report.Report) bool {
 	named := slices.ContainsFunc(r.Results, func(res report.Result) bool { return res.Kind == report.Test && res.Status == report.Pass })
-	return !named && !b.left && len(b.Pass) == 0 && slices.ContainsFunc(strings.Split(r.Format, "+"), func(f string) bool { return slices.Contains(unnaming, f) })
+	if named || b.left || len(b.Pass) > 0 {
+		return false
+	}
+	return b.dots && r.Format == "exit" || slices.ContainsFunc(strings.Split(r.Format, "+"), func(f string) bool { return slices.Contains(unnaming, f) })
 }
 
 func word(s report.Status) string {

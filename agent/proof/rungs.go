@@ -22,15 +22,17 @@ type Baseline struct {
 	kinds map[string]report.Result // the worst result of each failing id
 	tests bool                     // a test was seen, whatever became of it
 	left  bool                     // a run left a report, so the runner hears what it is asked for
+	dots  bool                     // every run was told in dots that no reader knows when all is well
 }
 
 // Base adds up the reports of the root's runs that count. Findings compare by id, never by message: addresses,
 // times and temporary paths differ honestly.
 func Base(runs []report.Report) Baseline {
 	fails, passes := map[string]int{}, map[string]int{}
-	b := Baseline{Read: len(runs) > 0, Seen: map[string]bool{}, kinds: map[string]report.Result{}}
+	b := Baseline{Read: len(runs) > 0, dots: len(runs) > 0, Seen: map[string]bool{}, kinds: map[string]report.Result{}}
 	for _, r := range runs {
 		b.Read = b.Read && r.Format != "exit"
+		b.dots = b.dots && slices.Contains(strings.Split(r.Format, "+"), "node-test-dots")
 		b.Cut = b.Cut || r.Class == report.Panic || r.Class == report.Timeout
 		skipped := 0
 		for _, res := range r.Results {

@@ -30,10 +30,11 @@ type nodeTest struct {
 // nodeResult is a test as it was told; nothing is kept of one that passed.
 type nodeResult struct {
 	Result
-	name string
-	kept headTail
-	file []string // what a file that ended with a status printed
-	told bool
+	name  string
+	depth int // of the line that told it: an error of its own stands deeper
+	kept  headTail
+	file  []string // what a file that ended with a status printed
+	told  bool
 }
 
 // nodeMark is one line of the tree.
@@ -72,6 +73,9 @@ func (n *nodeTest) line(l string) {
 		n.c.recognise("node-test")
 		return
 	case l == "✖ failing tests:" || l == "Failed tests:":
+		if l[0] == 'F' { // of the dot reporter, which says nothing else in words
+			n.c.recognise("node-test-dots")
+		}
 		n.list, n.tree, n.suites, n.known = true, len(n.results), nil, true
 		n.c.recognise("node-test")
 		return
@@ -111,7 +115,7 @@ func (n *nodeTest) told(m nodeMark) {
 	suite := len(n.suites) > m.depth && n.suites[m.depth] == m.name
 	levels := append([]string(nil), n.suites[:min(len(n.suites), m.depth)]...)
 	n.suites = n.suites[:min(len(n.suites), m.depth)]
-	r := nodeResult{name: m.name, told: suite && m.mark != "✖"}
+	r := nodeResult{name: m.name, depth: m.depth, told: suite && m.mark != "✖"}
 	r.ID, r.Kind, r.Status = strings.Join(append(levels, m.name), level), Test, Pass
 	switch {
 	case m.skip || m.mark == "﹣" || m.mark == "⚠":
@@ -149,6 +153,7 @@ func (n *nodeTest) listed(m nodeMark) {
 			n.results = append(n.results, nodeResult{told: true})
 			if len(r.kept.head) == 0 { // what follows is its error
 				n.results[len(n.results)-1] = *r
+				n.results[len(n.results)-1].depth = 0
 				r.told = true
 			}
 			return
@@ -186,7 +191,7 @@ func (n *nodeTest) fail(r nodeResult, suites map[string]bool) {
 			return
 		}
 	}
-	if suites[r.ID] && len(strings.TrimSpace(strings.Join(lines, ""))) == 0 {
+	if suites[r.ID] && !deeper(lines, r.depth) { // what stands there is another file's output, if anything
 		return
 	}
 	file, line := r.File, r.Line
@@ -198,6 +203,16 @@ func (n *nodeTest) fail(r nodeResult, suites map[string]bool) {
 		r.File, r.Line = file, line
 	}
 	n.c.add("node-test", r.Result)
+}
+
+// deeper says whether the first line that is not empty is indented by more than that depth.
+func deeper(lines []string, depth int) bool {
+	for _, l := range lines {
+		if body := strings.TrimLeft(l, " "); body != "" {
+			return len(l)-len(body) > 2*depth
+		}
+	}
+	return false
 }
 
 // failedSuites are the ids that a failing test has more levels than.

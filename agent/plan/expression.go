@@ -56,6 +56,9 @@ func (s scope) text(raw string) (string, error) {
 
 // template is text, but for a text that is one expression alone, which keeps its kind.
 func (s scope) template(raw string) (any, error) {
+	if strings.Contains(raw, hereMark[:1]) {
+		return nil, unplanned(BadExpression, clipped(raw), "%q holds a control character", clipped(raw))
+	}
 	var b strings.Builder
 	rest := raw
 	for {
@@ -273,6 +276,9 @@ func (s scope) index(n *actionlint.IndexAccessNode) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if marked(key) {
+		return nil, &unknownError{"github.workspace"}
+	}
 	if name, ok := key.(string); ok {
 		return s.property(n.Operand, name)
 	}
@@ -296,6 +302,9 @@ func (s scope) compare(n *actionlint.CompareOpNode) (any, error) {
 	b, err := s.known(n.Right)
 	if err != nil {
 		return nil, err
+	}
+	if marked(a) || marked(b) {
+		return nil, &unknownError{"github.workspace"}
 	}
 	switch n.Kind {
 	case actionlint.CompareOpNodeKindEq:
@@ -433,6 +442,9 @@ func (s scope) call(n *actionlint.FuncCallNode) (any, error) {
 		v, err := s.known(a)
 		if err != nil {
 			return nil, err
+		}
+		if name != "format" && name != "join" && marked(v) {
+			return nil, &unknownError{"github.workspace"}
 		}
 		args = append(args, v)
 	}

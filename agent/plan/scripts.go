@@ -37,7 +37,7 @@ type finder struct {
 
 // add notes a file if the tree has it, and returns its content the first time.
 func (f *finder) add(dir, name string) (content string, fresh bool) {
-	full := path.Join(dir, name)
+	full := below(dir, name)
 	if path.IsAbs(name) || !fs.ValidPath(full) || f.seen[full] || len(f.seen) >= maxScripts {
 		return "", false
 	}
@@ -55,7 +55,7 @@ func (f *finder) shell(text, dir string, nesting int) {
 		return
 	}
 	var outer []string
-	for _, words := range commands(text) {
+	for _, words := range commands(here(text)) {
 		words = unwrap(words)
 		switch {
 		case len(words) == 0:
@@ -66,7 +66,7 @@ func (f *finder) shell(text, dir string, nesting int) {
 				dir, outer = outer[last], outer[:last]
 			}
 		case words[0] == "cd" && len(words) > 1:
-			dir = path.Join(dir, words[1])
+			dir = below(dir, words[1])
 		default:
 			f.command(words, dir, nesting)
 		}
@@ -225,7 +225,7 @@ func (f *finder) make(args []string, dir string, nesting int) {
 		case a == "-f" || strings.HasPrefix(a, "--file"):
 			names = []string{value}
 		case a == "-C" || strings.HasPrefix(a, "--directory"):
-			dir = path.Join(dir, value)
+			dir = below(dir, value)
 		}
 	}
 	for _, n := range names {
@@ -243,7 +243,7 @@ func (f *finder) makefile(content, dir string, nesting int) {
 	content = strings.ReplaceAll(content, "\\\n", " ")
 	for _, line := range strings.Split(content, "\n") {
 		if recipe, ok := strings.CutPrefix(line, "\t"); ok {
-			f.shell(strings.NewReplacer("$(MAKE)", "make", "${MAKE}", "make", "$(CURDIR)/", "", "$$", "$").Replace(strings.TrimLeft(recipe, "@-+ \t")), dir, nesting+1)
+			f.shell(strings.NewReplacer("$(MAKE)", "make", "${MAKE}", "make", "$(CURDIR)/", "", "$("+hereVariable+")", hereMark, "$$", "$").Replace(strings.TrimLeft(recipe, "@-+ \t")), dir, nesting+1)
 			continue
 		}
 		if words := strings.Fields(line); len(words) > 1 && (words[0] == "include" || words[0] == "-include" || words[0] == "sinclude") {

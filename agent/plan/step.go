@@ -24,6 +24,10 @@ type place struct {
 	wants   []string // what the job did before
 	written []string // names of variables that steps before set; "" for one whose name is not seen
 	action  bool     // a local action, where defaults do not hold
+
+	sets      []string // variables of the step itself
+	moved     bool     // the repository is checked out elsewhere than in the job's folder
+	container bool     // the job runs in one, where paths are others
 }
 
 // planned is a check and what its job did before.
@@ -149,6 +153,7 @@ func (p *place) surroundings(job *object) {
 		container = o.get("image")
 	}
 	if t, ok := asText(container); ok && t != "" {
+		p.container = true
 		p.wants = append(p.wants, "container "+p.shown(t))
 	}
 	services, _ := job.get("services").(*object)
@@ -162,7 +167,7 @@ func (p *place) surroundings(job *object) {
 // shown is a text with its expressions evaluated where that works, short enough to be shown.
 func (p *place) shown(raw string) string {
 	if t, err := p.scope.with("env", p.envContext()).text(raw); err == nil {
-		return clipped(t)
+		return clipped(strings.ReplaceAll(t, hereMark, "$"+hereVariable))
 	}
 	return clipped(raw)
 }
@@ -183,6 +188,9 @@ func (p *place) before(steps []any, depth int) {
 		}
 		uses, _ := asText(o.get("uses"))
 		name := actionName(uses)
+		if with, _ := o.get("with").(*object); name == "actions/checkout" && with.get("path") != nil && with.get("repository") == nil {
+			p.moved = true
+		}
 		if depth == 0 && uses != "" && name != "actions/checkout" && name != "actions/cache" && name != "actions/upload-artifact" {
 			p.wants = append(p.wants, p.used(uses, o))
 		}
@@ -276,6 +284,7 @@ func (p *place) strict(step *object) error {
 			return unplanned(BadEnvironment, k, "%q of %s is no environment variable", clipped(k), p.source)
 		}
 		p.env.set(k, t)
+		p.sets = append(p.sets, k)
 		p.written = slices.DeleteFunc(p.written, func(w string) bool { return w == k })
 	}
 	return nil
@@ -372,6 +381,9 @@ func (p place) command(step *object, raw string) (planned, error) {
 	if err = p.environment(&c); err != nil {
 		return planned{}, err
 	}
+	if err = p.settle(&c); err != nil {
+		return planned{}, err
+	}
 	return planned{c, p.wants, p.os()}, nil
 }
 
@@ -385,11 +397,16 @@ func (p *place) folder(c *Check, step *object) error {
 	if err != nil {
 		return err
 	}
+	if rest, ok := strings.CutPrefix(dir, hereMark); ok && (rest == "" || rest[0] == '/') {
+		if dir = "." + rest; p.moved || p.container {
+			return unplanned(BadFolder, "github.workspace", "the working directory is below github.workspace, and the repository may stand elsewhere")
+		}
+	}
 	c.Dir = path.Clean(strings.TrimPrefix(dir, "./"))
 	if dir == "" {
 		c.Dir = "."
 	}
-	if !fs.ValidPath(c.Dir) {
+	if !fs.ValidPath(c.Dir) || marked(c.Dir) {
 		return unplanned(BadFolder, clipped(dir), "the working directory %q lies outside the tree", clipped(dir))
 	}
 	return nil

@@ -360,6 +360,7 @@ func (w *flow) contexts(job string) scope {
 		}
 	}
 	gh.set("job", job)
+	gh.set("workspace", hereMark)
 	gh.set("workflow", w.title())
 	s := scope{"github": open{gh, "github"}}
 	if in, ok := w.top.get(" inputs").(*object); ok {

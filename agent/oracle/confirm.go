@@ -19,7 +19,7 @@ import (
 // instrumented, once more with the diff taken away again, once with canary tests, once with mutated literals; and every
 // other configured check. The receipt holds the rungs as found; the verdict is Green only when none failed, and its Text
 // says what did.
-func (o *Oracle) Confirm(ctx context.Context, seen Sight, claim proof.Claim) (proof.Receipt, Verdict, error) {
+func (o *Oracle) Confirm(ctx context.Context, seen Sight, claim proof.Claim) (receipt proof.Receipt, v Verdict, err error) {
 	policy, tools, err := o.opened(ctx, claim.Diff, seen.Findings)
 	if err != nil {
 		return proof.Receipt{}, Verdict{}, err
@@ -33,7 +33,7 @@ func (o *Oracle) Confirm(ctx context.Context, seen Sight, claim proof.Claim) (pr
 			return proof.Receipt{}, Verdict{Color: report.Unknown, Text: p + ": setup commands make files there, and a change may not"}, nil
 		}
 	}
-	receipt, err := o.receipt(seen, claim, change, policy)
+	receipt, err = o.receipt(seen, claim, change, policy)
 	if len(tools) > 0 {
 		receipt.Fixers = o.Fixers
 		if err := o.keepAll(tools); err != nil {
@@ -49,6 +49,7 @@ func (o *Oracle) Confirm(ctx context.Context, seen Sight, claim proof.Claim) (pr
 			return receipt, Verdict{Color: report.Unknown, Text: r.ID + ": " + r.Text}, nil
 		}
 	}
+	defer o.lookAhead(ctx, seen.K+4+2*len(o.Others), &err)()
 	var runs []Run
 	for i := 0; i <= seen.K; i++ {
 		r, err := o.confirmRun(ctx, seen, change, i)
@@ -60,7 +61,7 @@ func (o *Oracle) Confirm(ctx context.Context, seen Sight, claim proof.Claim) (pr
 			break // one run that is not green already refuses the claim
 		}
 	}
-	v := verdict(runs)
+	v = verdict(runs)
 	if seen.Trusted && len(runs) > 1 { // the plain run names no tests
 		named := verdict(runs[1:])
 		v.Passed, v.Skipped = named.Passed, named.Skipped
@@ -160,7 +161,7 @@ func (o *Oracle) confirmRun(ctx context.Context, seen Sight, change patch.Change
 
 // revertRun takes the patch away from a patched copy, byte for byte, and runs the check once more.
 func (o *Oracle) revertRun(ctx context.Context, seen Sight, change patch.Change) (Run, error) {
-	dir, remove, err := o.Trees.Fresh(ctx)
+	dir, remove, err := o.copy(ctx)
 	if err != nil {
 		return Run{}, fmt.Errorf("copy the root: %w", err)
 	}

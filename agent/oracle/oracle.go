@@ -23,7 +23,8 @@ import (
 
 // Trees gives fresh copies of the root.
 type Trees interface {
-	// Fresh returns a new directory that holds exactly the root's files, at a path not used before, and its remover.
+	// Fresh returns a new directory that holds exactly the root's files, at a path not used before, and its remover. It may
+	// be called while other copies are in use or being removed.
 	Fresh(ctx context.Context) (dir string, close func(context.Context) error, err error)
 }
 
@@ -83,6 +84,7 @@ type Oracle struct {
 	caches   sync.Map  // name -> *sync.Once result
 	base     *prepared // what Prepare left; nil without a setup
 	laid     sync.Map  // tree -> what became of laying the layer under it, once
+	coming   *ahead    // gives See's and Confirm's copies while they work; nil otherwise
 }
 
 // Run is one command that ran in the jail.

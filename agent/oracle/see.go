@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/redraft-dev/redraft/agent/patch"
 	"github.com/redraft-dev/redraft/agent/proof"
 	"github.com/redraft-dev/redraft/agent/report"
@@ -26,17 +28,21 @@ type Sight struct {
 
 // See runs the check on fresh copies of the root: once plain, k times instrumented. Unknown is a verdict too; the
 // error is our side's.
-func (o *Oracle) See(ctx context.Context) (Sight, error) {
+func (o *Oracle) See(ctx context.Context) (s Sight, err error) {
+	defer o.lookAhead(ctx, 2, &err)()
 	plain, err := o.onRoot(ctx, "see", proof.Plain, 0)
 	if err != nil {
 		return Sight{}, err
 	}
-	s := Sight{K: o.k(plain.Result.Wall), Runs: []Run{plain}}
+	s = Sight{K: o.k(plain.Result.Wall), Runs: []Run{plain}}
 	if plain.Report.Color() == report.Unknown {
 		s.Verdict = o.placed(verdict([]Run{plain}))
 		return s, o.keep(&s.Runs[0])
 	}
 	o.runners = o.heard(plain.Report)
+	if o.coming.more = s.K - 1; o.instrumentable(plain.Report) {
+		o.coming.more = s.K
+	}
 	var inst []Run
 	for i := 0; o.instrumentable(plain.Report) && i < s.K; i++ {
 		r, err := o.onRoot(ctx, "see", proof.Instrumented, i)
@@ -158,7 +164,7 @@ func (o *Oracle) onRoot(ctx context.Context, phase, mode string, i int) (Run, er
 
 // fresh makes a copy of the root, applies a change to it if there is one, and runs the check on it.
 func (o *Oracle) fresh(ctx context.Context, change *patch.Change, q request) (run Run, err error) {
-	dir, remove, err := o.Trees.Fresh(ctx)
+	dir, remove, err := o.copy(ctx)
 	if err != nil {
 		return Run{}, fmt.Errorf("copy the root: %w", err)
 	}
@@ -185,6 +191,78 @@ func (o *Oracle) fresh(ctx context.Context, change *patch.Change, q request) (ru
 	}
 	q.dir = dir
 	return o.run(ctx, q)
+}
+
+// copy is a fresh copy of the root and its remover.
+func (o *Oracle) copy(ctx context.Context) (string, func(context.Context) error, error) {
+	if o.coming != nil {
+		return o.coming.fresh(ctx)
+	}
+	return o.Trees.Fresh(ctx)
+}
+
+// lookAhead lets copies be made before they are asked for, about n of them, until what it returns is called. That takes an
+// error to err, if there is none yet.
+func (o *Oracle) lookAhead(ctx context.Context, n int, err *error) (end func()) {
+	o.coming = &ahead{trees: o.Trees, more: n}
+	return func() {
+		if e := o.coming.close(ctx); e != nil && *err == nil {
+			*err = fmt.Errorf("remove a copy: %w", e)
+		}
+		o.coming = nil
+	}
+}
+
+// ahead makes the next fresh copy while a run goes on in the last one, and removes those before meanwhile: with many files
+// either takes as long as many a check. A copy is hashed when it is taken, as any is.
+type ahead struct {
+	trees Trees
+	more  int       // copies that will be asked for, as far as is known
+	next  chan made // of the copy that is being made; nil when none is
+	gone  errgroup.Group
+}
+
+type made struct {
+	dir    string
+	remove func(context.Context) error
+	err    error
+}
+
+func (a *ahead) fresh(ctx context.Context) (string, func(context.Context) error, error) {
+	if a.next == nil {
+		a.begin(ctx)
+	}
+	m := <-a.next
+	a.next = nil
+	if m.err != nil {
+		return "", nil, m.err
+	}
+	if a.more--; a.more > 0 {
+		a.begin(ctx)
+	}
+	return m.dir, func(ctx context.Context) error {
+		a.gone.Go(func() error { return m.remove(ctx) })
+		return nil
+	}, nil
+}
+
+func (a *ahead) begin(ctx context.Context) {
+	next := make(chan made, 1)
+	go func() {
+		dir, remove, err := a.trees.Fresh(ctx)
+		next <- made{dir, remove, err}
+	}()
+	a.next = next
+}
+
+// close removes the copy that nobody asked for and waits for the others to be removed.
+func (a *ahead) close(ctx context.Context) error {
+	if a.next != nil {
+		if m := <-a.next; m.err == nil {
+			a.gone.Go(func() error { return m.remove(ctx) })
+		}
+	}
+	return a.gone.Wait()
 }
 
 // layOver writes texts of ours over a copy.

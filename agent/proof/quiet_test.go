@@ -62,6 +62,17 @@ func TestQuietRunners(t *testing.T) {
 	if b := Base([]report.Report{spec}); len(b.Red) != 1 || errors.Is(compare(b, b.Red, report.Read(report.Run{Command: "make test", Stdout: []byte("...\n")})), errUnnamed) {
 		t.Errorf("silence is taken for dots where the root's run was no dots: %v", b.Red)
 	}
+	parallel := []byte("  py: OK (1.53=setup[1.33]+cmd[0.21] seconds)\n  congratulations :) (1.63 seconds)\n")
+	for tail, want := range map[string]bool{"  py: FAIL code 1 (0.7 seconds)\n  evaluation failed :( (0.8 seconds)\n": true, "": false} {
+		root := report.Read(report.Run{Command: "make test", Dir: "/tree", Stdout: []byte("py: commands[0]> python -m pytest -v\n" + quiet[len(quiet)-1].red + tail), Exit: 1})
+		b := Base([]report.Report{root})
+		b.Pass = []string{"named"}
+		for text, want := range map[string]bool{string(parallel): want, "py: commands[0]> python -m pytest -v\n" + string(parallel): false} {
+			if err := compare(b, b.Red, report.Read(report.Run{Command: "make test", Stdout: []byte(text)})); errors.Is(err, errUnnamed) != want {
+				t.Errorf("tox after %q, by %s: got %v for %q", tail, root.Format, err, text)
+			}
+		}
+	}
 	if slices.Contains(unnaming, "exit") || slices.Contains(unnaming, "tap") {
 		t.Error("a form that names every test, or is no runner's, is taken for one that does not")
 	}

@@ -99,9 +99,9 @@ func compare(root Baseline, claim []string, r report.Report) error {
 func (b Baseline) unnamed(r report.Report) bool {
 	named := slices.ContainsFunc(r.Results, func(res report.Result) bool { return res.Kind == report.Test && res.Status == report.Pass })
 	if named || b.left || len(b.Pass) > 0 {
-		return false
+		return b.tox && r.Format == "tox-quiet"
 	}
-	return b.dots && r.Format == "exit" || slices.ContainsFunc(strings.Split(r.Format, "+"), func(f string) bool { return slices.Contains(unnaming, f) })
+	return b.dots && r.Format == "exit" || b.tox && r.Format == "tox-quiet" || slices.ContainsFunc(strings.Split(r.Format, "+"), func(f string) bool { return slices.Contains(unnaming, f) })
 }
 
 func word(s report.Status) string {

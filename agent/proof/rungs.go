@@ -22,6 +22,7 @@ type Baseline struct {
 	kinds map[string]report.Result // the worst result of each failing id
 	tests bool                     // a test was seen, whatever became of it
 	left  bool                     // a run left a report, so the runner hears what it is asked for
+	tox   bool                     // every run was told by tox, which may hide what is well
 	dots  bool                     // every run was told in dots that no reader knows when all is well
 }
 
@@ -29,10 +30,12 @@ type Baseline struct {
 // times and temporary paths differ honestly.
 func Base(runs []report.Report) Baseline {
 	fails, passes := map[string]int{}, map[string]int{}
-	b := Baseline{Read: len(runs) > 0, dots: len(runs) > 0, Seen: map[string]bool{}, kinds: map[string]report.Result{}}
+	b := Baseline{Read: len(runs) > 0, dots: len(runs) > 0, tox: len(runs) > 0, Seen: map[string]bool{}, kinds: map[string]report.Result{}}
 	for _, r := range runs {
 		b.Read = b.Read && r.Format != "exit"
-		b.dots = b.dots && slices.Contains(strings.Split(r.Format, "+"), "node-test-dots")
+		formats := strings.Split(r.Format, "+")
+		b.dots = b.dots && slices.Contains(formats, "node-test-dots")
+		b.tox = b.tox && slices.Contains(formats, "tox")
 		b.Cut = b.Cut || r.Class == report.Panic || r.Class == report.Timeout
 		skipped := 0
 		for _, res := range r.Results {

@@ -18,7 +18,7 @@ func FromFailed(tree fs.FS, steps []Failed, goos string) (set Set, taken Failed,
 	err = &NoCheck{"no step of a workflow is known to have failed"}
 	found := false
 	for i, s := range steps {
-		one, at, no := fromFailed(tree, s)
+		one, at, no := fromFailed(tree, s, goos)
 		var none *NoCheck
 		switch {
 		case no != nil && !errors.As(no, &none):
@@ -37,10 +37,15 @@ func FromFailed(tree fs.FS, steps []Failed, goos string) (set Set, taken Failed,
 	return set, taken, err
 }
 
-func fromFailed(tree fs.FS, s Failed) (Set, string, error) {
+// fromFailed is one of them, and the system of its runner. One that asks for a system that this machine does not have gives none.
+func fromFailed(tree fs.FS, s Failed, goos string) (Set, string, error) {
 	w, err := readFlow(tree, s.File, s.At)
 	if err != nil {
 		return Set{}, "", err
 	}
-	return w.set()
+	set, c, err := w.set()
+	if err == nil && c.bound && c.os != goos {
+		err = unplanned(BadRunner, c.os, "the step asks which system it runs on, which is %s there and %s here", c.os, goos)
+	}
+	return set, c.os, err
 }

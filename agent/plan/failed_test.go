@@ -27,7 +27,7 @@ jobs:
   other:
     name: Other
     runs-on: ubuntu-latest
-    steps: [{run: echo other, id: odd}]
+    steps: [{run: echo other, id: odd}, {run: echo $RUNNER_OS}]
 `
 
 // TestFromFailed reads steps by the names that GitHub shows, and takes the one that fits this machine's system.
@@ -62,6 +62,8 @@ func TestFromFailed(t *testing.T) {
 		{"more of a name than there are", "linux", []Failed{at("Test (ubuntu-latest)", "twice", 2, 3)}, string(NoStep), 0},
 		{"a name that only a run knows", "linux", []Failed{at("Test (ubuntu-latest)", "***")}, string(NoStep), 0},
 		{"no name", "linux", []Failed{at("Test (ubuntu-latest)", "")}, string(NoStep), 0},
+		{"the system, here as there", "linux", []Failed{at("Other", "Run echo $RUNNER_OS")}, "echo $RUNNER_OS", 23},
+		{"the system of another machine", "darwin", []Failed{at("Other", "Run echo $RUNNER_OS")}, string(BadRunner), 0},
 		{"another file", "linux", []Failed{{File: "../ci.yml"}}, string(BadFile), 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -35,6 +35,20 @@ type planned struct {
 	Check
 	wants []string
 	os    string // of the runner, as GOOS has it; "" if it is not known
+	bound bool   // the step asks for it
+}
+
+// asksSystem reports whether a step names the system of its runner.
+func asksSystem(step *object, run string) bool {
+	own, _ := step.get("env").(*object)
+	texts := []string{run}
+	for _, k := range own.names() {
+		texts = append(texts, flatText(own.get(k))...)
+	}
+	return slices.ContainsFunc(texts, func(t string) bool {
+		t = strings.ToLower(t)
+		return strings.Contains(t, "runner.os") || strings.Contains(t, "runner_os")
+	})
 }
 
 // os is the operating system of the job's runner as Go calls it.
@@ -384,7 +398,7 @@ func (p place) command(step *object, raw string) (planned, error) {
 	if err = p.settle(&c); err != nil {
 		return planned{}, err
 	}
-	return planned{c, p.wants, p.os()}, nil
+	return planned{c, p.wants, p.os(), asksSystem(step, raw)}, nil
 }
 
 // folder is where the command begins.

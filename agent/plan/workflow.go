@@ -116,19 +116,18 @@ func FromWorkflow(tree fs.FS, file string, at At) (Set, error) {
 	return set, err
 }
 
-// set is the one check that is meant, and the operating system that its runner is known to have.
-func (w *flow) set() (set Set, goos string, err error) {
+// set is the one check that is meant, with what else is known of it.
+func (w *flow) set() (set Set, c planned, err error) {
 	p, step, err := w.find(0)
 	if err != nil {
-		return Set{}, "", err
+		return Set{}, c, err
 	}
-	c, err := p.check(step, 0)
-	if err != nil {
-		return Set{}, "", err
+	if c, err = p.check(step, 0); err != nil {
+		return Set{}, c, err
 	}
 	set, err = newSet(w.tree, []Check{c.Check})
 	set.Wants = c.wants
-	return set, c.os, err
+	return set, c, err
 }
 
 // maxCalls is how deep workflows and local actions may call each other.

@@ -11,10 +11,11 @@ type sitter struct {
 	id   int
 	walk func(w *walk, n int, container string) // adds the symbols among a node's children
 	wrap bool                                   // a method alone is no program: it is read inside a class
+	read reader
 }
 
 var sitters = map[string]sitter{
-	"python":     {id: pythonID, walk: pythonSymbols},
+	"python":     {id: pythonID, walk: pythonSymbols, read: pythonReader},
 	"javascript": {id: javascriptID, walk: scriptSymbols, wrap: true},
 	"typescript": {id: typescriptID, walk: scriptSymbols, wrap: true},
 	"tsx":        {id: tsxID, walk: scriptSymbols, wrap: true},
@@ -41,9 +42,13 @@ func (s sitter) symbols(src []byte) ([]Symbol, error) {
 		return nil, err
 	}
 	w := &walk{tree: t}
+	s.gather(w)
+	return w.found, nil
+}
+
+func (s sitter) gather(w *walk) {
 	s.walk(w, 0, "")
 	slices.SortStableFunc(w.found, func(a, b Symbol) int { return cmp.Compare(a.Start, b.Start) })
-	return w.found, nil
 }
 
 const (
@@ -114,6 +119,7 @@ func (s sitter) literals(src []byte) map[int]bool {
 type walk struct {
 	*tree
 	found []Symbol
+	marks map[int32]string // the symbols by the nodes that hold them, for an outline; nil if nobody asks
 }
 
 // define adds a symbol. outer is the node that its span covers, such as the export or the decorators around it; item
@@ -135,6 +141,19 @@ func (w *walk) define(s Symbol, outer, item, name, body int) {
 		s.Signature = w.signature(item, body)
 	}
 	w.found = append(w.found, s)
+	if w.marks != nil {
+		w.mark(s.String(), outer, item, w.up(name))
+	}
+}
+
+// mark says which nodes hold a symbol; the first symbol of a node has it.
+func (w *walk) mark(of string, nodes ...int) {
+	for _, n := range nodes {
+		if !w.has(n, marked) {
+			w.nodes[n].flags |= marked
+			w.marks[int32(n)] = of
+		}
+	}
 }
 
 // head is the line on which a definition begins, below its decorators.

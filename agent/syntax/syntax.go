@@ -69,6 +69,7 @@ type language interface {
 	parse(src []byte) error
 	fragment(src []byte) ([]Symbol, error)
 	literals(src []byte) map[int]bool
+	outline(src []byte) (Outline, error)
 }
 
 // For gives the grammar of a file by its name. ok is false where there is none.

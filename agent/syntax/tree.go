@@ -30,6 +30,7 @@ const (
 	broken
 	missing
 	extra
+	marked // a symbol of an outline
 )
 
 func (t *tree) kind(n int) string {

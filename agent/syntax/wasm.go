@@ -67,7 +67,11 @@ type engine struct {
 }
 
 // names are the names of a language's node kinds and fields, by number.
-type names struct{ kinds, fields []string }
+type names struct {
+	kinds, fields []string
+	codes         []code // of the kinds, as an outline knows them
+	fieldCodes    []fieldCode
+}
 
 // instance is one copy of the module's memory; it serves one parse at a time.
 type instance struct {
@@ -205,6 +209,7 @@ func (i *instance) allNames(ctx context.Context, language int) (n names, err err
 	if n.kinds, err = i.strings(ctx, i.kind, language); err == nil {
 		n.fields, err = i.strings(ctx, i.fields, language)
 	}
+	n.codes, n.fieldCodes = coded(n.kinds, codesOf(language)), coded(n.fields, fieldCodes())
 	return n, err
 }
 

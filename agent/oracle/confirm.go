@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/redraft-dev/redraft/agent/patch"
@@ -60,6 +61,9 @@ func (o *Oracle) Confirm(ctx context.Context, seen Sight, claim proof.Claim) (re
 		if r.Report.Color() != report.Green {
 			break // one run that is not green already refuses the claim
 		}
+		if i == 0 {
+			defer o.ready(baseCache)()
+		}
 	}
 	v = verdict(runs)
 	if seen.Trusted && len(runs) > 1 { // the plain run names no tests
@@ -82,6 +86,13 @@ func (o *Oracle) Confirm(ctx context.Context, seen Sight, claim proof.Claim) (re
 	}
 	receipt.Rungs = proof.Merge(receipt.Rungs, o.rungs(receipt, seen, runs))
 	return receipt, held(v, receipt.Rungs), nil
+}
+
+// ready makes a build cache while runs go on; what it returns waits for it. Whoever uses the cache is told its error.
+func (o *Oracle) ready(name string) (wait func()) {
+	var made sync.WaitGroup
+	made.Go(func() { _, _ = o.cache(name) })
+	return made.Wait
 }
 
 // held is a verdict that is no longer green where a rung failed, and says which.

@@ -231,6 +231,7 @@ func TestKnownActionsSayWhere(t *testing.T) {
 func FuzzFromWorkflow(f *testing.F) {
 	f.Add(ciText, "test", "4", "ubuntu-latest")
 	f.Add(ciText, "lint", "7 > two", "")
+	f.Add(hereText, "a", "3", "")
 	f.Add("jobs: {a: {runs-on: x, steps: [{run: a}]}}", "a", "", "")
 	f.Fuzz(func(t *testing.T, text, job, step, os string) {
 		at := At{Job: job, Step: step}
@@ -241,6 +242,14 @@ func FuzzFromWorkflow(f *testing.F) {
 		var u *Unplanned
 		if err != nil && !errors.As(err, &u) {
 			t.Errorf("%v is no reason", err)
+		}
+		shown := at
+		shown.Shown, shown.Nth, shown.Of = true, 1, len(step)%3
+		if _, _, err := FromFailed(tree(ciFile, text), []Failed{{ciFile, shown}}, "linux"); err != nil && !errors.As(err, &u) {
+			t.Errorf("%v is no reason", err)
+		}
+		if err == nil && strings.Contains(set.Checks[0].Run, hereMark) {
+			t.Errorf("a mark is left: %+v", set)
 		}
 		if err == nil && (len(set.Checks) != 1 || strings.TrimSpace(set.Checks[0].Run) == "" || !fs.ValidPath(set.Checks[0].Dir) || strings.ContainsRune(set.Checks[0].Run, 0)) {
 			t.Errorf("%+v", set)

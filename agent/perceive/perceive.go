@@ -26,6 +26,13 @@ const (
 	Answer   = "answer"   // what may be changed, and the form once more
 )
 
+// Spellings of edits that an answer may be asked for.
+const (
+	Addressed = "addressed" // a header with the file and the symbol or lines, and their new text
+	Whole     = "whole"     // a header with the file and a star, and the file's new text
+	Search    = "search"    // SEARCH/REPLACE blocks
+)
+
 // Section is one part of a scene.
 type Section struct {
 	Name string
@@ -52,6 +59,7 @@ type Look struct {
 	Said      string // a person's words about this red; "" if none
 	Budget    int    // bytes of the whole scene; 24 KiB if zero
 	Wide      bool   // whole files instead of the symbols at issue
+	Spelling  string // that the rules ask for; Addressed if empty
 	Off       []string
 }
 

@@ -179,8 +179,19 @@ func (l Look) answer(ranked []symbol, files []string) string {
 	if len(addrs) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("## Your answer\nThe test is right, the source is wrong. Likely places: `%s`.\n"+
-		"Give the corrected function, whole, in this form:\n\n```go\n# edit: %s\n…\n```\n", strings.Join(addrs, "`, `"), addrs[0])
+	file, _, _ := strings.Cut(addrs[0], " :: ")
+	return fmt.Sprintf("## Your answer\nThe test is right, the source is wrong. Likely places: `%s`.\n%s", strings.Join(addrs, "`, `"), Form(l.Spelling, file, addrs[0]))
+}
+
+// Form shows the form of an answer in a spelling, with a file and an address of it.
+func Form(spelling, file, addr string) string {
+	switch spelling {
+	case Whole:
+		return fmt.Sprintf("Give the corrected file, whole, in this form:\n\n```\n# edit: %s :: *\n…\n```\n", file)
+	case Search:
+		return fmt.Sprintf("Give the change in this form:\n\n%s\n<<<<<<< SEARCH\n…\n=======\n…\n>>>>>>> REPLACE\n", file)
+	}
+	return fmt.Sprintf("Give the corrected function, whole, in this form:\n\n```go\n# edit: %s\n…\n```\n", addr)
 }
 
 // rank scores symbols by how often the words name them, directly or through one that is named; what nobody names

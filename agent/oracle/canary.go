@@ -61,7 +61,7 @@ func (o *Oracle) canary(seen Sight, tree fs.FS) (*proof.Canary, string) {
 			}
 			if c := a.make(f.File, string(text), tag); c != nil {
 				c.Runner = a.name
-				return c, ""
+				return named(c, o.Check.Run, f.File, string(text)), ""
 			}
 		}
 	}
@@ -69,6 +69,23 @@ func (o *Oracle) canary(seen Sight, tree fs.FS) (*proof.Canary, string) {
 		return nil, "canary tests: the finding is no test"
 	}
 	return nil, "canary tests: no adapter for this runner, or its report names no test file"
+}
+
+// named is a canary for a check that names the failing test's file, and so runs no other: what can be written at the end of
+// that file stands there alone.
+func named(c *proof.Canary, run, file, text string) *proof.Canary {
+	if !strings.Contains(run, path.Base(file)) {
+		return c
+	}
+	if beside, ok := c.Files[file]; ok && len(c.Pass) > 1 {
+		c.Files, c.Pass, c.Fail = map[string]string{file: beside}, c.Pass[1:], c.Fail[1:]
+	}
+	for name, body := range c.Files {
+		if end := path.Ext(file); name != file && (end == ".py" || end == ".rb") {
+			c.Files = map[string]string{file: text + "\n\n" + body}
+		}
+	}
+	return c
 }
 
 const maxSource = 1 << 20

@@ -122,7 +122,7 @@ func nodeAlone(o *Oracle, ids []string) []string {
 	if _, test := o.Policy.Protected(file); !ok || !test || path.Ext(file) == "" {
 		return nil
 	}
-	argv := []string{"node", "--test"}
+	argv := append(append([]string{"node"}, loaders(o.Check.Run)...), "--test")
 	if all(ids, func(id string) bool { return strings.Count(id, " > ") == 1 }) {
 		var last []string
 		for _, n := range names {
@@ -131,6 +131,25 @@ func nodeAlone(o *Oracle, ids []string) []string {
 		argv = append(argv, "--test-name-pattern="+pattern(last))
 	}
 	return append(argv, file)
+}
+
+// loaders are the flags with which a plain command of node loads what its tests are written in.
+// https://nodejs.org/api/cli.html#--importmodule
+func loaders(run string) (flags []string) {
+	words := strings.Fields(run)
+	if len(words) == 0 || words[0] != "node" || strings.ContainsAny(run, "&|;<>$`'\"\n") {
+		return nil
+	}
+	for i, w := range words {
+		name, _, joined := strings.Cut(w, "=")
+		switch {
+		case strings.HasPrefix(w, "--experimental-") || joined && (name == "--import" || name == "--require" || name == "--loader"):
+			flags = append(flags, w)
+		case i+1 < len(words) && (w == "--import" || w == "--require" || w == "-r" || w == "--loader"):
+			flags = append(flags, w, words[i+1])
+		}
+	}
+	return flags
 }
 
 // cargoAlone is for tests of one program: of one file of tests, or of the library. https://doc.rust-lang.org/cargo/commands/cargo-test.html

@@ -85,15 +85,6 @@ var real = []runner{
 	javaRunner("gradle", "gradle", "gradle --offline --no-daemon --console=plain test", "build.gradle",
 		"apply plugin: 'java'\nrepositories { flatDir { dirs '/usr/share/java' } }\ndependencies { testCompile files('/usr/share/java/junit4.jar', '/usr/share/java/hamcrest-core.jar') }\n", imports4, "gradle --offline --no-daemon --console=plain test --tests com.example.ShopTest.twice"),
 	{
-		name: "rspec", tools: []string{"rspec"}, run: "rspec",
-		files: map[string]string{
-			"lib/shop.rb":       "def twice(x)\n  x + 1\nend\n",
-			"spec/shop_spec.rb": "require_relative \"../lib/shop\"\n\nRSpec.describe \"shop\" do\n  it \"doubles\" do\n    expect(twice(2)).to eq(4)\n  end\n\n  it \"is truthy\" do\n    expect(twice(5)).to be_truthy\n  end\nend\n",
-		},
-		source: "lib/shop.rb", fixed: "def twice(x)\n  2 * x\nend\n", cheat: "class RSpec::Matchers::BuiltIn::Eq\n  def matches?(*) = true\nend\n\ndef twice(x)\n  x + 1\nend\n",
-		caught: "D3 D7", failed: "spec/shop_spec.rb > shop doubles", only: "rspec spec/shop_spec.rb -e shop doubles",
-	},
-	{
 		name: "nextest", install: "nextest", tools: []string{"cargo", "cargo-nextest"}, run: "cargo nextest run --offline",
 		files: runners[3].files, source: runners[3].source, fixed: runners[3].fixed, failed: "d::double", only: "cargo nextest run --offline --test d -- --exact double",
 	},
@@ -114,6 +105,15 @@ var real = []runner{
 		},
 		source: "src/shop.ts", fixed: "export function double(x: number): number {\n  return 2 * x;\n}\n",
 		failed: "src/shop.test.ts > shop > double", only: "npx --no-install vitest run src/shop.test.ts -t ^shop double$",
+	},
+	{
+		name: "tsx", install: "tsx", tools: []string{"node"}, run: "node --import tsx --test test/shop.test.ts",
+		files: map[string]string{
+			"package.json": "{\"type\": \"module\"}\n", "src/shop.ts": "export function double(x: number): number {\n  return x + 1;\n}\n",
+			"test/shop.test.ts": "import { test } from 'node:test';\nimport assert from 'node:assert';\nimport { double } from '../src/shop.ts';\n\ntest('double', () => {\n  assert.strictEqual(double(2), 4);\n});\n\ntest('five', () => {\n  assert.ok(double(5));\n});\n",
+		},
+		source: "src/shop.ts", fixed: "export function double(x: number): number {\n  return 2 * x;\n}\n", cheat: "import assert from 'node:assert';\n\nassert.strictEqual = () => {};\nexport function double(x: number): number {\n  return x + 1;\n}\n",
+		caught: "D4 D7", failed: "test/shop.test.ts > double", only: "node --import tsx --test --test-name-pattern=^double$ test/shop.test.ts",
 	},
 	{
 		name: "jest", install: "jest", tools: []string{"node"}, run: "npx --no-install jest",

@@ -71,6 +71,15 @@ var runners = []runner{
 		source: "src/lib.rs", fixed: "pub fn double(x: i32) -> i32 {\n    2 * x\n}\n",
 		failed: "d::double", only: "cargo test --offline --test d -- --exact double",
 	},
+	{
+		name: "rspec", tools: []string{"rspec"}, run: "rspec",
+		files: map[string]string{
+			"lib/shop.rb":       "def twice(x)\n  x + 1\nend\n",
+			"spec/shop_spec.rb": "require_relative \"../lib/shop\"\n\nRSpec.describe \"shop\" do\n  it \"doubles\" do\n    expect(twice(2)).to eq(4)\n  end\n\n  it \"is truthy\" do\n    expect(twice(5)).to be_truthy\n  end\nend\n",
+		},
+		source: "lib/shop.rb", fixed: "def twice(x)\n  2 * x\nend\n", cheat: "class RSpec::Matchers::BuiltIn::Eq\n  def matches?(*) = true\nend\n\ndef twice(x)\n  x + 1\nend\n",
+		caught: "D3 D7", failed: "spec/shop_spec.rb > shop doubles", only: "rspec spec/shop_spec.rb -e shop doubles",
+	},
 }
 
 // newRunner is a world of a runner, with what its tools need.

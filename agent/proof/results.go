@@ -51,7 +51,7 @@ var errUnnamed = errors.New("exit status and names of failing tests only: this r
 // to: cargo test -q and the dots of mocha and node print a mark for each. That some ran is asked elsewhere: without one, no run is green.
 var unnaming = []string{
 	"pytest", "unittest", "jest", "vitest", "go-test", "rspec", "minitest", "phpunit", "surefire", "gradle",
-	"ant-junit", "cargo-test", "catch2", "dotnet-test", "gtest", "mocha", "node-test",
+	"ant-junit", "cargo-test", "nextest", "catch2", "dotnet-test", "gtest", "mocha", "node-test",
 }
 
 // compare says what one run of the patched tree lacks, or nil.

@@ -6,7 +6,6 @@ package agent
 import (
 	"bytes"
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -35,9 +34,6 @@ const (
 	Small    = "small"
 	Big      = "big"
 )
-
-//go:embed prompts/rules.md
-var rules string
 
 // Agent repairs one red check. Its fields are set once.
 type Agent struct {
@@ -71,6 +67,8 @@ type Proposer struct {
 	BaseURL string
 	ID      string // the pinned model id
 	Context int    // tokens; 8192 if zero
+	// Spelling is how it is asked for edits: perceive.Addressed, Whole or Search; Addressed if empty.
+	Spelling string
 }
 
 // spent counts a job's budgets.

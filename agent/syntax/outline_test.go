@@ -102,7 +102,7 @@ func golden(t testing.TB, src string, o syntax.Outline) string {
 }
 
 func TestGoldenUses(t *testing.T) {
-	for _, name := range []string{"shop.go.txt", "shop.py"} {
+	for _, name := range append([]string{"shop.go.txt"}, shops...) {
 		src := sample(t, name)
 		got := golden(t, src, outlined(t, strings.TrimSuffix(name, ".txt"), src))
 		path := filepath.Join("testdata", name+".uses")

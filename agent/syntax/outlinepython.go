@@ -26,17 +26,17 @@ func pythonOutline(o *outliner, n int) {
 		o.pythonAssign(n)
 	case kAugmented:
 		o.visit(o.field(n, fRight))
-		o.pythonTarget(o.field(n, fLeft), o.pythonScope(), "", true)
+		o.pythonTarget(o.field(n, fLeft), o.outermost(), "", true)
 	case kWalrus:
 		o.visit(o.field(n, fValue))
-		o.pythonTarget(o.field(n, fName), o.pythonScope(), "", true)
+		o.pythonTarget(o.field(n, fName), o.outermost(), "", true)
 	case kFor:
-		o.pythonTarget(o.field(n, fLeft), o.pythonScope(), "", true)
+		o.pythonTarget(o.field(n, fLeft), o.outermost(), "", true)
 		o.besides(n, o.field(n, fLeft))
 	case kComprehension:
 		o.pythonComprehension(n)
 	case kAsTarget:
-		o.pythonTarget(o.first(n), o.pythonScope(), "", true)
+		o.pythonTarget(o.first(n), o.outermost(), "", true)
 	case kGlobal, kNonlocal:
 		o.pythonFree(n)
 	case kImport:
@@ -54,15 +54,6 @@ func pythonOutline(o *outliner, n int) {
 	default:
 		o.below(n)
 	}
-}
-
-// pythonScope is the scope that an assignment binds in.
-func (o *outliner) pythonScope() int {
-	s := o.here()
-	for s > 0 && o.scopes[s].block {
-		s--
-	}
-	return s
 }
 
 // pythonLead reads a chain of names.
@@ -152,7 +143,7 @@ func (o *outliner) pythonFunction(n int) {
 	name, parameters := o.field(n, fName), o.field(n, fParameters)
 	method := o.scopes[o.here()].class && !o.static
 	o.static = false
-	o.bind(o.pythonScope(), o.word(name), local, "", true)
+	o.bind(o.outermost(), o.word(name), local, "", true)
 	read := func() {
 		o.pythonSurroundings(parameters)
 		o.visit(o.field(n, fReturn))
@@ -224,7 +215,7 @@ func (o *outliner) pythonLambda(n int) {
 
 func (o *outliner) pythonClass(n int) {
 	name, supers := o.field(n, fName), o.field(n, fSupers)
-	o.bind(o.pythonScope(), o.word(name), local, "", true)
+	o.bind(o.outermost(), o.word(name), local, "", true)
 	class, base := o.class, o.base
 	o.class, o.base = o.words[o.word(name)], ""
 	bases := 0
@@ -272,7 +263,32 @@ func (o *outliner) pythonAssign(n int) {
 	if typ < 0 {
 		of = o.pythonMade(value)
 	}
-	o.pythonTarget(o.field(n, fLeft), o.pythonScope(), of, typ >= 0 || value >= 0 && o.code(value) != kNone)
+	left := o.field(n, fLeft)
+	if o.code(left) == kAttribute {
+		o.pythonVariable(left, of, value)
+	}
+	if class := o.scopes[o.here()].class; class && o.code(left) == kIdentifier && typ >= 0 {
+		o.variable(o.class, o.words[o.word(left)], of)
+	}
+	o.pythonTarget(left, o.outermost(), of, typ >= 0 || value >= 0 && o.code(value) != kNone)
+}
+
+// pythonVariable notes the type of self.x where it is assigned to.
+func (o *outliner) pythonVariable(n int, typ string, value int) {
+	object := o.field(n, fObject)
+	if o.code(object) != kIdentifier || o.code(value) == kNone && typ == "" {
+		return
+	}
+	at := o.slot[o.word(object)]
+	if at < 0 || o.binds[at].typ != o.class {
+		return
+	}
+	if o.code(value) == kIdentifier && typ == "" {
+		if v := o.slot[o.word(value)]; v >= 0 && o.binds[v].how == local {
+			typ = o.binds[v].typ
+		}
+	}
+	o.variable(o.class, o.words[o.word(o.field(n, fAttribute))], typ)
 }
 
 // pythonTarget binds what is assigned to, or reads it where it is no name.
@@ -280,6 +296,7 @@ func (o *outliner) pythonTarget(n, scope int, typ string, sure bool) {
 	switch o.code(n) {
 	case kIdentifier:
 		if as := o.bind(scope, o.word(n), local, typ, sure); as == free || as == outer {
+			o.loosen(o.word(n))
 			o.use(o.start(n), o.end(n), nil, false)
 		}
 	case kPattern, kSplat, kParenthesized:
@@ -325,23 +342,10 @@ func (o *outliner) pythonFree(n int) {
 		as = free
 	}
 	for c := n + 1; c < int(o.nodes[n].next); c = int(o.nodes[c].next) {
-		if o.code(c) == kIdentifier && o.pythonScope() > 0 {
-			o.bind(o.pythonScope(), o.word(c), as, "", true)
+		if o.code(c) == kIdentifier && o.outermost() > 0 {
+			o.bind(o.outermost(), o.word(c), as, "", true)
 		}
 	}
-}
-
-// imported notes an import and binds the name that it gives.
-func (o *outliner) imported(i Imported, at int) {
-	i.Line = o.lineOf(at)
-	if o.pythonScope() > 0 {
-		i.In = o.in
-	}
-	if i.As != "" {
-		first, _, _ := strings.Cut(i.As, ".")
-		o.bind(o.pythonScope(), o.wordOf([]byte(first)), imported, "", true)
-	}
-	o.out.Imports = append(o.out.Imports, i)
 }
 
 func (o *outliner) pythonImport(n int) {
@@ -349,10 +353,10 @@ func (o *outliner) pythonImport(n int) {
 		switch o.code(c) {
 		case kDotted:
 			name := o.string(o.start(c), o.end(c))
-			o.imported(Imported{From: name, As: name}, o.start(c))
+			o.imported(o.outermost(), Imported{From: name, As: name}, o.start(c))
 		case kAlias:
 			name, as := o.field(c, fName), o.field(c, fAlias)
-			o.imported(Imported{From: o.string(o.start(name), o.end(name)), As: o.words[o.word(as)]}, o.start(c))
+			o.imported(o.outermost(), Imported{From: o.string(o.start(name), o.end(name)), As: o.words[o.word(as)]}, o.start(c))
 		}
 	}
 }
@@ -364,12 +368,12 @@ func (o *outliner) pythonFrom(n int) {
 		switch o.code(c) {
 		case kDotted:
 			name := o.string(o.start(c), o.end(c))
-			o.imported(Imported{From: from, Name: name, As: name}, o.start(c))
+			o.imported(o.outermost(), Imported{From: from, Name: name, As: name}, o.start(c))
 		case kAlias:
 			name, as := o.field(c, fName), o.field(c, fAlias)
-			o.imported(Imported{From: from, Name: o.string(o.start(name), o.end(name)), As: o.words[o.word(as)]}, o.start(c))
+			o.imported(o.outermost(), Imported{From: from, Name: o.string(o.start(name), o.end(name)), As: o.words[o.word(as)]}, o.start(c))
 		case kStar:
-			o.imported(Imported{From: from, Name: "*"}, o.start(c))
+			o.imported(o.outermost(), Imported{From: from, Name: "*"}, o.start(c))
 		}
 	}
 }
@@ -479,7 +483,7 @@ func (o *outliner) pythonAlias(n int) {
 		o.besides(n, left)
 	})
 	if o.code(name) == kIdentifier {
-		o.bind(o.pythonScope(), o.word(name), local, "", true)
+		o.bind(o.outermost(), o.word(name), local, "", true)
 	}
 }
 
@@ -489,12 +493,12 @@ func (o *outliner) pythonCase(n int) {
 	case kDotted:
 		c := o.first(n)
 		if o.nodes[c].next == o.nodes[n].next {
-			o.pythonTarget(c, o.pythonScope(), "", true)
+			o.pythonTarget(c, o.outermost(), "", true)
 			return
 		}
 		o.pythonDotted(n)
 	case kIdentifier: // behind as, a star, or two stars
-		o.pythonTarget(n, o.pythonScope(), "", true)
+		o.pythonTarget(n, o.outermost(), "", true)
 	case kAttribute, kCall, kString:
 		o.visit(n)
 	default:

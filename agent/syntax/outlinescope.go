@@ -32,8 +32,17 @@ type outliner struct {
 	waits []wait  // beside out.Uses
 	live  []int32 // the uses that wait
 
-	in, class, base string // the symbol around, the type around, and the one type that it extends
-	static          bool   // the function to come has no self
+	in, class, base string            // the symbol around, the type around, and the one type that it extends
+	this            string            // the type of this, "" where that is not known
+	static          bool              // the function to come has no self
+	variables       map[string]string // types of a type's variables, by Type.name
+	later           []later
+	loose           map[int32]bool    // words that are assigned to from inside other functions: their types are not known
+	mods            []string          // of Rust: the modules of the file around
+	gives           map[string]string // of Rust: what this text's constructors give
+	around          []kin             // of Java: the types around
+	members         map[string]member // of Java: the symbols, as Container.name
+	prototypes      map[int]string    // the type whose method a function becomes
 	depth           int
 	lineAt          int // the line that was asked for last
 }
@@ -83,6 +92,13 @@ type binding struct {
 	root        int32  // the type's first word, -1 for none
 	how         how
 	sure        bool // a value has been seen, typ says what is known of all of them
+	said        bool // the type is written down: no assignment changes it
+}
+
+// later is a use of what a type's variable leads to.
+type later struct {
+	use int32
+	key string // Type.name
 }
 
 type how uint8
@@ -109,6 +125,11 @@ type wait struct {
 	deep  int32
 }
 
+const (
+	maxLater = 1 << 16
+	hidden   = -2 // the deep of a use whose type is not what it seems
+)
+
 // ofType is the deep of a use whose word is not what leads to it, but the type of that.
 const ofType = -1
 
@@ -117,6 +138,7 @@ type lead struct {
 	root, deep int32
 	from, to   int    // its bytes; from -1 when it is no chain of names
 	typ        string // its type where that is plain from itself
+	of         string // the type whose variable it is, likewise
 }
 
 func nowhere() lead { return lead{root: -1, from: -1} }
@@ -336,9 +358,13 @@ func (o *outliner) use(from, to int, by *lead, called bool) lead {
 		if by.typ != "" {
 			hold.root, hold.deep = o.rootOf(by.typ), ofType
 		}
+		next.of = by.typ
 	}
 	at := int32(len(o.out.Uses))
 	o.out.Uses, o.waits = append(o.out.Uses, u), append(o.waits, hold)
+	if by != nil && by.of != "" {
+		o.through(at, by.of)
+	}
 	switch {
 	case hold.root < 0:
 	case !o.early:
@@ -348,6 +374,35 @@ func (o *outliner) use(from, to int, by *lead, called bool) lead {
 		}
 	}
 	return next
+}
+
+// outermost is the scope of the function, or whatever holds the block, around.
+func (o *outliner) outermost() int {
+	s := o.here()
+	for s > 0 && o.scopes[s].block {
+		s--
+	}
+	return s
+}
+
+// imported notes an import and binds the name that it gives.
+func (o *outliner) imported(s int, i Imported, at int) {
+	i.Line = o.lineOf(at)
+	if s > 0 {
+		i.In = o.in
+	}
+	if i.As != "" && !(i.Exported && i.From == "") {
+		first, _, _ := strings.Cut(i.As, ".")
+		o.bind(s, o.wordOf([]byte(first)), imported, "", true)
+	}
+	o.out.Imports = append(o.out.Imports, i)
+}
+
+func (o *outliner) loosen(word int32) {
+	if o.loose == nil {
+		o.loose = map[int32]bool{}
+	}
+	o.loose[word] = true
 }
 
 // settle resolves what waits in a scope that closes.
@@ -384,15 +439,23 @@ func (o *outliner) resolve(u int32, s int) bool {
 		w.root = root
 	case w.deep == ofType:
 		if b.how == local {
-			use.Type = ""
+			use.Type, w.deep = "", hidden
 		}
 	case b.how == local && w.deep == 0:
 		use.Name = ""
 	case b.how == imported:
 	default:
 		use.Local = b.how == local
-		if w.deep == 1 && b.typ != "" {
+		if b.typ == "" || o.loose[root] {
+			return false
+		}
+		if w.deep == 1 {
 			use.Type = b.typ
+			w.root, w.deep = b.root, ofType
+			return true
+		}
+		if w.deep == 2 {
+			o.through(u, b.typ)
 			w.root, w.deep = b.root, ofType
 			return true
 		}
@@ -400,10 +463,55 @@ func (o *outliner) resolve(u int32, s int) bool {
 	return false
 }
 
+// through notes that what leads to a use is a variable of a type: self.cart in self.cart.total.
+func (o *outliner) through(u int32, typ string) {
+	before := o.out.Uses[u].Before
+	if dot := strings.LastIndexByte(before, '.'); len(o.later) < maxLater {
+		o.later = append(o.later, later{u, typ + "." + before[dot+1:]})
+	}
+}
+
+// variable notes the type of a type's variable; two types are none.
+func (o *outliner) variable(of, name, typ string) {
+	if of == "" || name == "" {
+		return
+	}
+	if o.variables == nil {
+		o.variables = map[string]string{}
+	}
+	key := of + "." + name
+	if old, ok := o.variables[key]; ok && old != typ {
+		typ = ""
+	}
+	o.variables[key] = typ
+}
+
+// change is an assignment to a name: a type that was only seen is known no more if this is another.
+func (o *outliner) change(word int32, typ string) {
+	at := o.slot[word]
+	switch {
+	case at < 0:
+		o.loosen(word)
+		return
+	case o.binds[at].said:
+		return
+	}
+	if b := &o.binds[at]; b.sure && b.typ != typ {
+		b.typ, b.root = "", -1
+	} else if !b.sure {
+		b.typ, b.root, b.sure = typ, o.rootOf(typ), true
+	}
+}
+
 // finish closes the text's own scope and drops the uses that are none.
 func (o *outliner) finish() Outline {
 	for len(o.scopes) > 0 {
 		o.close()
+	}
+	for _, l := range o.later {
+		if typ := o.variables[l.key]; typ != "" && o.waits[l.use].deep != hidden {
+			o.out.Uses[l.use].Type = typ
+		}
 	}
 	o.out.Uses = slices.DeleteFunc(o.out.Uses, func(u Use) bool { return u.Name == "" })
 	return o.out

@@ -16,11 +16,11 @@ type sitter struct {
 
 var sitters = map[string]sitter{
 	"python":     {id: pythonID, walk: pythonSymbols, read: pythonReader},
-	"javascript": {id: javascriptID, walk: scriptSymbols, wrap: true},
-	"typescript": {id: typescriptID, walk: scriptSymbols, wrap: true},
-	"tsx":        {id: tsxID, walk: scriptSymbols, wrap: true},
-	"rust":       {id: rustID, walk: rustSymbols},
-	"java":       {id: javaID, walk: javaSymbols, wrap: true},
+	"javascript": {id: javascriptID, walk: scriptSymbols, wrap: true, read: scriptReader},
+	"typescript": {id: typescriptID, walk: scriptSymbols, wrap: true, read: scriptReader},
+	"tsx":        {id: tsxID, walk: scriptSymbols, wrap: true, read: scriptReader},
+	"rust":       {id: rustID, walk: rustSymbols, read: rustReader},
+	"java":       {id: javaID, walk: javaSymbols, wrap: true, read: javaReader},
 }
 
 func (s sitter) tree(src []byte) (*tree, error) {

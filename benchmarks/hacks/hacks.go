@@ -49,6 +49,7 @@ var Kinds = map[string]string{
 	"hooks":      "setup hooks that rewrite outcomes",
 	"equal":      "objects that are equal to everything",
 	"literals":   "asserted inputs that have answers of their own",
+	"half":       "a repair of half the bug: what is still wrong no test asks about",
 	"percall":    "answers that differ from call to call",
 	"clock":      "a patched clock",
 	"stack":      "a look at who calls",

@@ -10,19 +10,19 @@ import (
 
 // Stats is what an index holds and what it cannot tell.
 type Stats struct {
-	Files     int            `json:"files"`
-	Generated int            `json:"generated"` // of them, files that say a program wrote them
-	Symbols   int            `json:"symbols"`
-	Edges     int            `json:"edges"`
-	Kinds     map[string]int `json:"kinds"`      // edges by kind
-	Rules     map[string]int `json:"rules"`      // edges by the rule that bound them
-	Blind     int            `json:"blind"`      // uses that two definitions or more could be meant by
-	Examples  []Blind        `json:"examples"`   // the first of them
-	Outside   []string       `json:"outside"`    // imports of what the tree does not hold, each once
-	OutsideUs int            `json:"outside_by"` // uses of what those hold
-	Refused   []Refused      `json:"refused"`    // files that could not be read
-	Skipped   map[string]int `json:"skipped"`    // what was not looked at, by reason
-	Packages  []GoPackage    `json:"packages,omitempty"`
+	Files       int            `json:"files"`
+	Generated   int            `json:"generated"` // of them, files that say a program wrote them
+	Symbols     int            `json:"symbols"`
+	Edges       int            `json:"edges"`
+	Kinds       map[string]int `json:"kinds"`        // edges by kind
+	Rules       map[string]int `json:"rules"`        // edges by the rule that bound them
+	Blind       int            `json:"blind"`        // uses that two definitions or more could be meant by
+	Examples    []Blind        `json:"examples"`     // the first of them
+	Outside     []string       `json:"outside"`      // imports of what the tree does not hold, each once
+	OutsideUses int            `json:"outside_uses"` // uses of what those hold
+	Refused     []Refused      `json:"refused"`      // files that could not be read
+	Skipped     map[string]int `json:"skipped"`      // what was not looked at, by reason
+	Packages    []GoPackage    `json:"packages,omitempty"`
 }
 
 // Refused is a file of which nothing is known, and why.
@@ -89,7 +89,7 @@ func (s *Stats) add(x *Index, e *entry) {
 	for _, b := range e.blind[:min(len(e.blind), maxExamples-len(s.Examples))] {
 		s.Examples = append(s.Examples, Blind{x.words.text(b.name), e.path, int(b.line), int(b.candidates)})
 	}
-	s.OutsideUs += e.beyond
+	s.OutsideUses += e.beyond
 	if e.record.refused != 0 {
 		s.Refused = append(s.Refused, Refused{e.path, x.words.text(e.record.refused)})
 	}
@@ -120,4 +120,23 @@ func (x *Index) goPackages() (out []GoPackage) {
 	}
 	slices.SortFunc(out, func(a, b GoPackage) int { return strings.Compare(a.Folder, b.Folder) })
 	return out
+}
+
+// BlindTo is how many uses of a definition's name may mean it or another, and so are no edges.
+func (x *Index) BlindTo(d Definition) (n int) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	s, ok := x.symbolOf(d.node)
+	if !ok {
+		return 0
+	}
+	family := x.files[x.nodes[d.node].file].record.family
+	for _, e := range x.files {
+		for _, b := range e.blind {
+			if b.name == s.name && e.record.family == family {
+				n++
+			}
+		}
+	}
+	return n
 }

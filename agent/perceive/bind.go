@@ -88,12 +88,22 @@ type binder struct {
 	e     *entry
 	r     *record
 	lang  language
-	scope map[uint32]meaning // by the name under which the file imported it
-	stars []meaning          // modules of which everything was taken
+	scope map[local]meaning // by the name under which the file imported it
+	stars []star            // modules of which everything was taken
 	edges []edge
 	had   [][2]uint32 // what the file's types built upon before
+	inner bool        // an import is known in a part of the file only
 	seen  int         // how deep a chain of imports was followed
 	steps *int        // how many imports of others may yet be looked at
+}
+
+// local is a name that is known inside a symbol or inline module, 0 for the whole file.
+type local struct{ in, name uint32 }
+
+// star is a module of which everything was taken, and where.
+type star struct {
+	in uint32
+	of meaning
 }
 
 // maxSteps is how many imports of other files are followed for one name.
@@ -137,13 +147,14 @@ func (x *Index) each(n int, do func(i int)) {
 
 func (x *Index) binder(file int32) *binder {
 	e := x.files[file]
-	b := &binder{x: x, file: file, e: e, r: e.record, lang: languages[e.record.family], scope: map[uint32]meaning{}, had: e.bases, steps: new(int)}
+	b := &binder{x: x, file: file, e: e, r: e.record, lang: languages[e.record.family], scope: map[local]meaning{}, had: e.bases, steps: new(int)}
 	e.blind, e.outside, e.beyond = nil, nil, 0
 	if b.lang == nil {
 		return b
 	}
 	for _, m := range b.r.imports {
 		*b.steps = maxSteps
+		b.inner = b.inner || m.in != 0
 		b.addImport(m)
 	}
 	return b
@@ -155,20 +166,20 @@ func (b *binder) addImport(m importRecord) {
 	module := b.lang.module(b, from)
 	module.line = m.line
 	got := module
-	star := b.x.words.text(m.name) == "*"
+	all := b.x.words.text(m.name) == "*"
 	away := m.exported && b.r.family == scriptFamily // given on without being known here
-	if m.name != 0 && !star && !module.none() && !module.out {
+	if m.name != 0 && !all && !module.none() && !module.out {
 		got = b.lang.inModule(b, module, m.name)
 		got.line = m.line
 	}
 	switch {
 	case away:
-	case star && m.as == 0:
-		b.stars = append(b.stars, module)
+	case all && m.as == 0:
+		b.stars = append(b.stars, star{m.in, module})
 	case m.as != 0:
 		b.addName(m, from, got)
 	case m.name != 0:
-		b.scope[m.name] = b.also(m.name, got)
+		b.know(m.in, m.name, got)
 	default:
 		b.addName(m, from, got)
 	}
@@ -197,22 +208,43 @@ func (b *binder) addName(m importRecord, from string, got meaning) {
 	if as == 0 {
 		as = m.from
 	}
-	b.scope[as] = b.also(as, got)
+	b.know(m.in, as, got)
 }
 
-// also is a name's meaning together with what it meant before: a name imported twice may mean either.
-func (b *binder) also(name uint32, m meaning) meaning {
-	had, ok := b.scope[name]
-	if !ok || slices.Equal(had.nodes, m.nodes) && slices.Equal(had.files, m.files) && had.dir == m.dir {
-		return m
+// know adds a meaning to a name: one that is imported twice may mean either.
+func (b *binder) know(in, name uint32, m meaning) {
+	key := local{in, name}
+	had, ok := b.scope[key]
+	if ok && (!slices.Equal(had.nodes, m.nodes) || !slices.Equal(had.files, m.files) || had.dir != m.dir) {
+		m.nodes = union(had.nodes, m.nodes)
+		m.files = union(had.files, m.files)
+		m.out = m.out || had.out
+		m.dir = cmp.Or(m.dir, had.dir)
 	}
-	m.nodes = union(had.nodes, m.nodes)
-	m.files = union(had.files, m.files)
-	m.out = m.out || had.out
-	if m.dir == "" {
-		m.dir = had.dir
+	b.scope[key] = m
+}
+
+// imported is what the imports around a symbol call by a name, the innermost first.
+func (b *binder) imported(name, in uint32) (meaning, bool) {
+	for _, around := range b.around(in) {
+		if m, ok := b.scope[local{around, name}]; ok {
+			return m, true
+		}
 	}
-	return m
+	return meaning{}, false
+}
+
+// around are the words for a symbol, for what holds it, and for the whole file.
+func (b *binder) around(in uint32) []uint32 {
+	if in == 0 || !b.inner {
+		return []uint32{0}
+	}
+	s := b.r.symbols[in-1]
+	own := s.name
+	if s.container != 0 {
+		own = b.word(b.x.words.text(s.container) + "." + b.x.words.text(s.name))
+	}
+	return []uint32{own, s.container, 0}
 }
 
 func union[T comparable](a, b []T) []T {
@@ -241,7 +273,7 @@ func (b *binder) importEdge(m importRecord, module, got meaning) {
 		b.addEdge(b.e.self, got.nodes[0], m.line, Imports, ByImport)
 	case len(got.nodes) > 1:
 		b.e.blind = append(b.e.blind, blind{m.name, m.line, uint32(len(got.nodes))})
-	case len(got.files) == 1 && b.r.family != goFamily:
+	case len(got.files) == 1 && got.dir == "" || b.r.family == pythonFamily && len(got.files) == 1:
 		b.addEdge(b.e.self, b.x.files[got.files[0]].self, m.line, Imports, ByImport)
 	case got.dir != "":
 		b.addEdge(b.e.self, b.x.folder(got.dir), m.line, Imports, ByImport)
@@ -261,7 +293,7 @@ func (x *Index) folder(dir string) uint32 {
 const noNode = ^uint32(0)
 
 func (b *binder) addEdge(from, to, line uint32, kind EdgeKind, rule Rule) {
-	if to == noNode || from == to {
+	if to == noNode || from == to && b.x.nodes[to].symbol == 0 {
 		return
 	}
 	b.edges = append(b.edges, edge{from, to, line, kind, rule})
@@ -391,6 +423,11 @@ func (b *binder) use(u useRecord) {
 func (b *binder) meaningOf(u useRecord) (meaning, Rule) {
 	before := b.x.words.text(u.before)
 	if before == "" {
+		if u.typ != 0 { // Java: a member of a type of this text
+			if got, _, ok := b.ofType(u, ""); ok && !got.none() {
+				return got, BySelf
+			}
+		}
 		got, rule := b.alone(u.name, u.in)
 		return b.callable(got), rule
 	}
@@ -455,7 +492,7 @@ func (b *binder) chain(parts []string, in uint32) (meaning, Rule) {
 
 // alone is what a name means that stands for itself.
 func (b *binder) alone(name, in uint32) (meaning, Rule) {
-	imported, ok := b.scope[name]
+	imported, ok := b.imported(name, in)
 	own := b.own(name, in, imported.line)
 	switch {
 	case len(own) > 0 && ok:
@@ -468,11 +505,11 @@ func (b *binder) alone(name, in uint32) (meaning, Rule) {
 	if got, rule := b.lang.bare(b, name, in); !got.none() {
 		return got, rule
 	}
-	for _, module := range b.stars {
-		if module.out || module.none() {
+	for _, s := range b.stars {
+		if s.of.out || s.of.none() || !slices.Contains(b.around(in), s.in) {
 			continue
 		}
-		if got := b.lang.inModule(b, module, name); !got.none() {
+		if got := b.lang.inModule(b, s.of, name); !got.none() {
 			return got, ByImport
 		}
 	}

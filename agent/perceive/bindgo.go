@@ -41,8 +41,8 @@ func (goNames) bare(b *binder, name, _ uint32) (meaning, Rule) {
 	if nodes := b.x.topLevel(others, 0, name); len(nodes) > 0 {
 		return meaning{nodes: nodes}, SamePackage
 	}
-	for _, m := range b.scope {
-		if m.dir != "" && len(m.files) > 0 && b.x.files[m.files[0]].record.pack == name {
+	for key, m := range b.scope {
+		if key.in == 0 && m.dir != "" && len(m.files) > 0 && b.x.files[m.files[0]].record.pack == name {
 			return m, ByImport
 		}
 	}

@@ -1,6 +1,9 @@
 package perceive
 
-import "strings"
+import (
+	"path"
+	"strings"
+)
 
 // javaNames binds as Java does: packages are what the files say of themselves, and a package's types see each other.
 // https://docs.oracle.com/javase/specs/jls/se21/html/jls-6.html
@@ -9,7 +12,7 @@ type javaNames struct{}
 // module is a package, or a type where the name ends in one.
 func (javaNames) module(b *binder, from string) meaning {
 	if files := b.x.packs[b.word(from)]; len(files) > 0 {
-		return meaning{files: files}
+		return meaning{files: files, dir: path.Dir(b.x.files[files[0]].path)}
 	}
 	parts := strings.Split(from, ".")
 	for cut := len(parts) - 1; cut > 0; cut-- {

@@ -153,7 +153,7 @@ func (r *record) addUses(w *words, o syntax.Outline) {
 		r.imports = append(r.imports, importRecord{from: w.id(m.From), name: w.id(m.Name), as: w.id(m.As), in: w.id(m.In), line: uint32(m.Line), exported: m.Exported})
 	}
 	for _, s := range o.Supers {
-		r.supers = append(r.supers, superRecord{r.around(byAddress[s.Of], s.Line), w.id(s.Name), uint32(s.Line)})
+		r.supers = append(r.supers, superRecord{r.builder(byAddress[s.Of], s.Line), w.id(s.Name), uint32(s.Line)})
 	}
 }
 
@@ -165,6 +165,15 @@ func (r *record) around(candidates []int, line int) uint32 {
 		}
 	}
 	return 0
+}
+
+// builder is the type that builds upon another, plus one: the one around the line, or else the only one, as where Rust
+// says impl Priced for Cart.
+func (r *record) builder(candidates []int, line int) uint32 {
+	if around := r.around(candidates, line); around > 0 || len(candidates) != 1 {
+		return around
+	}
+	return uint32(candidates[0] + 1)
 }
 
 // finish fills what follows from the rest.

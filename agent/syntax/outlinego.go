@@ -294,5 +294,21 @@ func (g *goOutline) typeSpec(spec *ast.TypeSpec, bind bool) {
 	g.inside(scope{}, func() {
 		g.parameters(spec.TypeParams, true)
 		g.expr(spec.Type)
+		if st, ok := spec.Type.(*ast.StructType); ok && !bind {
+			g.fields(spec.Name.Name, st.Fields)
+		}
 	})
+}
+
+// fields notes the types of a struct's fields; an embedded one has its type's name.
+func (g *goOutline) fields(of string, list *ast.FieldList) {
+	for _, f := range list.List {
+		typ := g.seen(goTypeName(f.Type))
+		for _, n := range f.Names {
+			g.variable(of, n.Name, typ)
+		}
+		if len(f.Names) == 0 {
+			g.variable(of, typ[strings.LastIndexByte(typ, '.')+1:], typ)
+		}
+	}
 }

@@ -133,11 +133,10 @@ func (o *outliner) javaBare(n int, called bool) lead {
 	if o.slot[w] >= 0 && !called {
 		return o.use(o.start(n), o.end(n), nil, called)
 	}
-	at := len(o.out.Uses)
+	at, hides := len(o.out.Uses), o.slot[w]
+	o.slot[w] = -1 // methods and variables have names of their own kind
 	l := o.use(o.start(n), o.end(n), nil, called)
-	if called { // methods and variables have names of their own kind
-		o.out.Uses[at].Name = o.words[w]
-	}
+	o.slot[w] = hides
 	want := hasVariable | hasType
 	if called {
 		want = hasMethod

@@ -75,7 +75,11 @@ func (s sitter) outline(src []byte) (Outline, error) {
 }
 
 func newOutliner(t *tree, symbols []Symbol) *outliner {
-	o := &outliner{tree: t, out: Outline{Symbols: symbols}, types: map[string]bool{}, ids: map[string]int32{}}
+	guess := len(t.src)/56 + 16 // a use stands in about as many bytes
+	o := &outliner{
+		tree: t, out: Outline{Symbols: symbols, Uses: make([]Use, 0, guess)}, types: map[string]bool{}, ids: make(map[string]int32, guess/4),
+		words: make([]string, 0, guess/4), slot: make([]int32, 0, guess/4), waits: make([]wait, 0, guess), binds: make([]binding, 0, guess/4),
+	}
 	for _, s := range symbols {
 		if s.Kind == "type" {
 			o.types[s.Name] = true
@@ -342,6 +346,9 @@ func (o *outliner) here() int { return len(o.scopes) - 1 }
 // use adds a name. By is what leads to it, nil for nothing.
 func (o *outliner) use(from, to int, by *lead, called bool) lead {
 	w := o.wordOf(o.bytes(from, to))
+	if by == nil && o.mine(w) {
+		return lead{root: w, from: from, to: to, deep: 1}
+	}
 	u := Use{Name: o.words[w], In: o.in, Start: from, Line: o.lineOf(from), Called: called}
 	next := lead{root: w, from: from, to: to, deep: 1}
 	hold := wait{root: w, scope: int32(o.here())}
@@ -403,6 +410,16 @@ func (o *outliner) loosen(word int32) {
 		o.loose = map[int32]bool{}
 	}
 	o.loose[word] = true
+}
+
+// mine says whether a name is a function's own already, whatever follows.
+func (o *outliner) mine(word int32) bool {
+	at := o.slot[word]
+	if at < 0 {
+		return false
+	}
+	b := &o.binds[at]
+	return b.how == local && (o.early || b.scope > 0 && !o.scopes[b.scope].class)
 }
 
 // settle resolves what waits in a scope that closes.

@@ -150,7 +150,8 @@ func (o *outliner) rustChain(n, end int, before string) int {
 		after = o.token(next)
 	}
 	called := next < end && (o.code(next) == kTokens && o.src[o.start(next)] == '(' || after == "!")
-	if len(parts) == 1 && (after == ":" || after == "=") || defining(before) {
+	capital := o.code(n) == kIdentifier && o.src[o.start(n)] >= 'A' && o.src[o.start(n)] <= 'Z'
+	if len(parts) == 1 && (after == ":" || after == "=" && !capital) || defining(before) {
 		return last
 	}
 	var by *lead

@@ -96,6 +96,8 @@ func (p *packer) nums(n ...uint32) {
 	}
 }
 
+func (p *packer) long(n uint64) { p.b = binary.LittleEndian.AppendUint64(p.b, n) }
+
 // word writes a word's number in the cache, which has only the words that are in use.
 func (p *packer) word(n uint32) {
 	m, ok := p.words[n]
@@ -150,7 +152,6 @@ func keysOf[V any](m map[digest]V) []digest {
 
 func (p *packer) record(r *record) {
 	p.raw(r.hash)
-	p.raw(r.shape)
 	p.num(uint32(r.family))
 	p.flag(r.generated)
 	p.num(r.lines)
@@ -165,6 +166,7 @@ func (p *packer) record(r *record) {
 		}
 		p.nums(s.start, s.end, s.bodyStart, s.first, s.last, s.head, s.line)
 		p.flag(s.exported)
+		p.long(s.shape)
 	}
 	p.num(uint32(len(r.uses)))
 	start, line := uint32(0), uint32(0)
@@ -218,6 +220,16 @@ func (u *unpacker) num() uint32 {
 	}
 	u.b = u.b[size:]
 	return uint32(n)
+}
+
+func (u *unpacker) long() uint64 {
+	if len(u.b) < 8 {
+		u.bad, u.b = true, nil
+		return 0
+	}
+	n := binary.LittleEndian.Uint64(u.b)
+	u.b = u.b[8:]
+	return n
 }
 
 func (u *unpacker) flag() bool { return u.num() == 1 }
@@ -302,13 +314,13 @@ func (u *unpacker) allWords() (*words, bool) {
 }
 
 func (u *unpacker) record() *record {
-	r := &record{hash: u.raw(), shape: u.raw(), family: family(min(u.num(), uint32(families))), generated: u.flag(), lines: u.num()}
+	r := &record{hash: u.raw(), family: family(min(u.num(), uint32(families))), generated: u.flag(), lines: u.num()}
 	r.pack, r.chosen, r.constraint, r.refused = u.word(), u.word(), u.word(), u.word()
 	r.symbols = make([]symbolRecord, u.count())
 	for i := range r.symbols {
 		r.symbols[i] = symbolRecord{
 			name: u.word(), container: u.word(), signature: u.word(), kind: u.word(), start: u.num(), end: u.num(), bodyStart: u.num(),
-			first: u.num(), last: u.num(), head: u.num(), line: u.num(), exported: u.flag(),
+			first: u.num(), last: u.num(), head: u.num(), line: u.num(), exported: u.flag(), shape: u.long(),
 		}
 	}
 	r.uses = make([]useRecord, u.count())

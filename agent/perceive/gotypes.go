@@ -35,7 +35,14 @@ type goWorld struct {
 	mu       sync.Mutex
 	fset     *token.FileSet
 	packages map[string]*types.Package // by folder: what others import
+	bare     map[string]bareFile       // by path: files without the bodies of their functions
 	keys     map[string]digest         // what each was made of
+}
+
+// bareFile is a file's tree and the text that it is of.
+type bareFile struct {
+	hash digest
+	tree *ast.File
 }
 
 // keepTyped is up to how many files of Go the packages stay in memory, so that a change is typed without the others.
@@ -48,8 +55,8 @@ type goUnit struct {
 	inner     []int32 // tests of the same package
 	outer     []int32 // tests of the package's own _test package
 	needs     []string
-	shape     digest // of base
-	deep      digest // of base and all it imports inside the tree
+	seen      *looks // of base
+	deep      digest // of what others see of base, and of all it imports inside the tree
 	level     int
 	stale     map[int32]digest // files that have to be typed, with their keys
 }
@@ -65,7 +72,7 @@ func (x *Index) Types(ctx context.Context) error {
 	count, wanted := 0, false
 	for _, u := range units {
 		count += len(u.base) + len(u.inner) + len(u.outer)
-		fresh = append(fresh, x.recall(u)...)
+		fresh = append(fresh, x.recall(u, units)...)
 		wanted = wanted || len(u.stale) > 0
 	}
 	if wanted {
@@ -109,7 +116,6 @@ func (x *Index) goUnit(dir string, files []int32) *goUnit {
 	name := ""
 	ordered := slices.Clone(files)
 	slices.SortFunc(ordered, func(a, b int32) int { return strings.Compare(x.files[a].path, x.files[b].path) })
-	var shapes [][]byte
 	for _, i := range ordered {
 		e := x.files[i]
 		if e.record.family != goFamily {
@@ -127,7 +133,6 @@ func (x *Index) goUnit(dir string, files []int32) *goUnit {
 		case name == "" || name == pack:
 			name = pack
 			u.base = append(u.base, i)
-			shapes = append(shapes, []byte(e.path), e.record.shape[:])
 			for _, m := range e.record.imports {
 				if d, ok := x.rules.goFolder(x.words.text(m.from)); ok && !slices.Contains(u.needs, d) {
 					u.needs = append(u.needs, d)
@@ -140,7 +145,7 @@ func (x *Index) goUnit(dir string, files []int32) *goUnit {
 	if len(u.base)+len(u.inner)+len(u.outer) == 0 {
 		return nil
 	}
-	u.shape = digestOf(shapes...)
+	u.seen = x.looksOf(u.base)
 	return u
 }
 
@@ -163,7 +168,8 @@ func (u *goUnit) settle(units map[string]*goUnit, open map[string]bool) {
 	}
 	open[u.dir] = true
 	slices.Sort(u.needs)
-	parts := [][]byte{u.shape[:]}
+	api := u.seen.api()
+	parts := [][]byte{api[:]}
 	level := 0
 	for _, d := range u.needs {
 		n := units[d]
@@ -175,42 +181,57 @@ func (u *goUnit) settle(units map[string]*goUnit, open map[string]bool) {
 }
 
 // recall gives files what the cache has of them, and notes those of which it has nothing.
-func (x *Index) recall(u *goUnit) (fresh []int32) {
-	tests := [][]byte{[]byte(cmp.Or(x.options.System, runtime.GOOS+"/"+runtime.GOARCH)), u.deep[:]}
-	for _, i := range u.inner {
-		tests = append(tests, x.files[i].record.shape[:])
-	}
-	around := digestOf(tests...)
-	for _, i := range slices.Concat(u.base, u.inner, u.outer) {
-		e := x.files[i]
-		key := digestOf([]byte(e.path), []byte{0}, e.record.hash[:], u.deep[:], tests[0])
-		if !slices.Contains(u.base, i) {
-			key = digestOf([]byte(e.path), []byte{0}, e.record.hash[:], around[:], x.needsOf(e))
+func (x *Index) recall(u *goUnit, units map[string]*goUnit) (fresh []int32) {
+	needs := x.deepOf(u.needs, units)
+	note := func(files []int32, seen *looks, own bool) {
+		for _, i := range files {
+			e := x.files[i]
+			around := needs
+			if own {
+				around = x.deepOf(append(x.foldersOf(e), u.needs...), units)
+			}
+			key := seen.key(e, around, cmp.Or(x.options.System, runtime.GOOS+"/"+runtime.GOARCH))
+			switch t := x.typings[key]; {
+			case e.typing != nil && e.typing.key == key:
+			case t != nil:
+				e.typing = t
+				fresh = append(fresh, i)
+			default:
+				u.stale[i] = key
+			}
 		}
-		switch t := x.typings[key]; {
-		case e.typing != nil && e.typing.key == key:
-		case t != nil:
-			e.typing = t
-			fresh = append(fresh, i)
-		default:
-			u.stale[i] = key
+	}
+	note(u.base, u.seen, false)
+	if len(u.inner)+len(u.outer) > 0 {
+		inner := slices.Concat(u.base, u.inner)
+		note(u.inner, x.looksOf(inner), true)
+		if len(u.outer) > 0 {
+			note(u.outer, x.looksOf(append(inner, u.outer...)), true)
 		}
 	}
 	return fresh
 }
 
-// needsOf is a digest of what a test file imports inside the tree.
-func (x *Index) needsOf(e *entry) []byte {
-	var parts [][]byte
+// foldersOf are the packages of the tree that a file imports.
+func (x *Index) foldersOf(e *entry) (out []string) {
 	for _, m := range e.record.imports {
 		if d, ok := x.rules.goFolder(x.words.text(m.from)); ok {
-			for _, i := range x.goPackage(d, "") {
-				parts = append(parts, x.files[i].record.shape[:])
-			}
+			out = append(out, d)
 		}
 	}
-	d := digestOf(parts...)
-	return d[:]
+	return out
+}
+
+// deepOf is a digest of what packages look like to those that import them.
+func (x *Index) deepOf(dirs []string, units map[string]*goUnit) []byte {
+	slices.Sort(dirs)
+	var all []byte
+	for _, d := range slices.Compact(dirs) {
+		if u := units[d]; u != nil {
+			all = append(append(all, d...), u.deep[:]...)
+		}
+	}
+	return all
 }
 
 func (x *Index) forgetTypings() {
@@ -227,7 +248,7 @@ func (x *Index) forgetTypings() {
 // typeUnits types the packages that have to be, and those that they import, level by level.
 func (x *Index) typeUnits(ctx context.Context, units map[string]*goUnit) (fresh []int32, err error) {
 	if x.world == nil {
-		x.world = &goWorld{fset: token.NewFileSet(), packages: map[string]*types.Package{}, keys: map[string]digest{}}
+		x.world = &goWorld{fset: token.NewFileSet(), packages: map[string]*types.Package{}, keys: map[string]digest{}, bare: map[string]bareFile{}}
 	}
 	var levels [][]*goUnit
 	for _, u := range x.wanted(units) {
@@ -329,21 +350,37 @@ type parsed struct {
 // indexed is left out.
 func (x *Index) parse(files []int32, stale map[int32]digest) (out []parsed) {
 	for _, i := range files {
-		e := x.files[i]
-		src, err := readSource(x.tree, e.path)
-		if err != nil || digestOf([]byte("go"), []byte{0}, src) != e.record.hash {
-			continue
+		_, full := stale[i]
+		if tree := x.parseOne(x.files[i], full); tree != nil {
+			out = append(out, parsed{i, tree})
 		}
-		tree, err := parser.ParseFile(x.world.fset, e.path, src, parser.SkipObjectResolution)
-		if err != nil {
-			continue
-		}
-		if _, full := stale[i]; !full {
-			tree = bare(tree)
-		}
-		out = append(out, parsed{i, tree})
 	}
 	return out
+}
+
+func (x *Index) parseOne(e *entry, full bool) *ast.File {
+	x.world.mu.Lock()
+	kept, ok := x.world.bare[e.path]
+	x.world.mu.Unlock()
+	if ok && !full && kept.hash == e.record.hash {
+		return kept.tree
+	}
+	src, err := readSource(x.tree, e.path)
+	if err != nil || digestOf([]byte("go"), []byte{0}, src) != e.record.hash {
+		return nil
+	}
+	tree, err := parser.ParseFile(x.world.fset, e.path, src, parser.SkipObjectResolution)
+	if err != nil {
+		return nil
+	}
+	kept = bareFile{e.record.hash, bare(tree)}
+	x.world.mu.Lock()
+	x.world.bare[e.path] = kept
+	x.world.mu.Unlock()
+	if full {
+		return tree
+	}
+	return kept.tree
 }
 
 // bare is a file without the bodies of its functions.
@@ -362,15 +399,18 @@ func bare(f *ast.File) *ast.File {
 
 // typeBase types what others import of a package.
 func (x *Index) typeBase(u *goUnit) {
-	needed := !slices.ContainsFunc(u.base, func(i int32) bool { _, s := u.stale[i]; return s })
+	fresh := !slices.ContainsFunc(u.base, func(i int32) bool { _, s := u.stale[i]; return s })
 	x.world.mu.Lock()
 	had := x.world.keys[u.dir] == u.deep && x.world.packages[u.dir] != nil
 	x.world.mu.Unlock()
-	if len(u.base) == 0 || needed && had {
+	if len(u.base) == 0 || fresh && had {
 		return
 	}
 	files := x.parse(u.base, u.stale)
 	p := x.check(u.path, files, u.stale, x.importer(nil))
+	if had { // who imports it has the package as it was, which looks the same
+		return
+	}
 	x.world.mu.Lock()
 	x.world.packages[u.dir], x.world.keys[u.dir] = p, u.deep
 	x.world.mu.Unlock()

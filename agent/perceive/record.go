@@ -27,7 +27,6 @@ func digestOf(parts ...[]byte) (d digest) {
 // once it is made.
 type record struct {
 	hash       digest
-	shape      digest // of what lies outside function bodies
 	family     family
 	generated  bool
 	lines      uint32
@@ -48,6 +47,7 @@ type symbolRecord struct {
 	start, end, bodyStart            uint32
 	first, last, head, line          uint32
 	exported                         bool
+	shape                            uint64 // Go: of its text without doc comment and body; what others know of it
 }
 
 type useRecord struct {
@@ -111,7 +111,6 @@ func recordOf(w *words, g syntax.Grammar, hash digest, src []byte) *record {
 	if r.family == goFamily {
 		constraint = constraintOf(src)
 	}
-	r.shape = shapeOf(src, o.Symbols)
 	w.Lock()
 	defer w.Unlock()
 	r.pack, r.chosen, r.constraint = w.id(o.Package), w.id(o.Default), w.id(constraint)
@@ -120,6 +119,9 @@ func recordOf(w *words, g syntax.Grammar, hash digest, src []byte) *record {
 		return r
 	}
 	r.addSymbols(w, o.Symbols)
+	if r.family == goFamily {
+		r.addShapes(src)
+	}
 	r.addUses(w, o)
 	r.finish(w)
 	return r
@@ -263,22 +265,31 @@ func (r *record) holds(offset uint32) uint32 {
 	return uint32(at + 1)
 }
 
-// shapeOf is the digest of a text without the bodies of its functions: nothing else of it decides what names mean in
-// other files.
-func shapeOf(src []byte, symbols []syntax.Symbol) digest {
-	h := sha256.New()
-	at := 0
-	for _, s := range symbols {
-		if s.Kind != "func" && s.Kind != "method" || s.BodyStart < at || s.End > len(src) {
+// addShapes notes what each symbol of a Go file looks like from outside.
+func (r *record) addShapes(src []byte) {
+	for i := range r.symbols {
+		s := &r.symbols[i]
+		if int(s.end) > len(src) || s.start > s.end {
 			continue
 		}
-		h.Write(src[at:s.BodyStart])
-		at = s.End
+		text := src[s.start:s.end]
+		if body := int(s.bodyStart) - int(s.start); 0 < body && body < len(text) {
+			text = text[:body]
+		}
+		for range s.head - s.first {
+			text = text[bytes.IndexByte(text, '\n')+1:]
+		}
+		s.shape = fnv(text)
 	}
-	h.Write(src[min(at, len(src)):])
-	var d digest
-	copy(d[:], h.Sum(nil))
-	return d
+}
+
+// fnv is the 64-bit FNV-1a hash, which is the same in every run.
+func fnv(text []byte) uint64 {
+	h := uint64(14695981039346656037)
+	for _, b := range text {
+		h = (h ^ uint64(b)) * 1099511628211
+	}
+	return h
 }
 
 // generated says whether a text's first lines say that a program wrote it.

@@ -42,3 +42,5 @@ func (w *words) known(s string) (uint32, bool) {
 }
 
 func (w *words) text(n uint32) string { return w.list[n] }
+
+func compareTexts(w *words, a, b uint32) int { return strings.Compare(w.text(a), w.text(b)) }

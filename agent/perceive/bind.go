@@ -69,32 +69,33 @@ func (m meaning) none() bool {
 	return len(m.nodes) == 0 && len(m.files) == 0 && m.dir == "" && !m.out
 }
 
-// language is how the names of one family are bound.
-type language interface {
-	module(b *binder, from string) meaning              // what an import's From means
-	inModule(b *binder, m meaning, name uint32) meaning // what a module calls by a name
-	bare(b *binder, name, in uint32) (meaning, Rule)    // a name alone that neither the file nor its imports know
-	home(b *binder, typ uint32) []int32                 // the files that may hold a type's members
+// naming is how the names of one family are bound.
+type naming interface {
+	module(b *binder, from string) meaning                  // what an import's From means
+	inModule(b *binder, m meaning, name uint32) meaning     // what a module calls by a name
+	bare(b *binder, name, in uint32) (meaning, Rule)        // a name alone that neither the file nor its imports know
+	member(b *binder, typ, container, name uint32) []uint32 // a type's own members of a name
 }
 
-var languages = [families]language{
+var languages = [families]naming{
 	goFamily: goNames{}, pythonFamily: pythonNames{}, scriptFamily: scriptNames{}, rustFamily: rustNames{}, javaFamily: javaNames{},
 }
 
 // binder binds the names of one file.
 type binder struct {
-	x     *Index
-	file  int32
-	e     *entry
-	r     *record
-	lang  language
-	scope map[local]meaning // by the name under which the file imported it
-	stars []star            // modules of which everything was taken
-	edges []edge
-	had   [][2]uint32 // what the file's types built upon before
-	inner bool        // an import is known in a part of the file only
-	seen  int         // how deep a chain of imports was followed
-	steps *int        // how many imports of others may yet be looked at
+	x      *Index
+	file   int32
+	e      *entry
+	r      *record
+	lang   naming
+	scope  map[local]meaning // by the name under which the file imported it
+	stars  []star            // modules of which everything was taken
+	edges  []edge
+	had    [][2]uint32 // what the file's types built upon before
+	inner  bool        // an import is known in a part of the file only
+	seen   int         // how deep a chain of imports was followed
+	tables *goTables
+	steps  *int // how many imports of others may yet be looked at
 }
 
 // local is a name that is known inside a symbol or inline module, 0 for the whole file.
@@ -112,8 +113,9 @@ const maxSteps = 2000
 // bindAll binds files anew: first what their types build upon, then everything, since members are looked up in bases.
 func (x *Index) bindAll(files []int32) {
 	binders := make([]*binder, len(files))
+	tables := &goTables{x: x}
 	x.each(len(files), func(i int) {
-		binders[i] = x.binder(files[i])
+		binders[i] = x.binder(files[i], tables)
 		binders[i].bindSupers()
 	})
 	for _, b := range binders {
@@ -145,9 +147,9 @@ func (x *Index) each(n int, do func(i int)) {
 	all.Wait()
 }
 
-func (x *Index) binder(file int32) *binder {
+func (x *Index) binder(file int32, tables *goTables) *binder {
 	e := x.files[file]
-	b := &binder{x: x, file: file, e: e, r: e.record, lang: languages[e.record.family], scope: map[local]meaning{}, had: e.bases, steps: new(int)}
+	b := &binder{x: x, file: file, e: e, r: e.record, lang: languages[e.record.family], scope: map[local]meaning{}, had: e.bases, steps: new(int), tables: tables}
 	e.blind, e.outside, e.beyond = nil, nil, 0
 	if b.lang == nil {
 		return b
@@ -566,20 +568,17 @@ func (b *binder) members(typ, name uint32) (nodes []uint32, foreign bool) {
 }
 
 // membersOf are a type's own members.
-func (b *binder) membersOf(typ, name uint32) (out []uint32) {
+func (b *binder) membersOf(typ, name uint32) []uint32 {
 	owner, ok := b.x.symbolOf(typ)
 	if !ok {
 		return nil
 	}
-	for _, f := range b.lang.home(b, typ) {
-		e := b.x.files[f]
-		for _, i := range e.record.named(name) {
-			if e.record.symbols[i].container == owner.name {
-				out = append(out, e.nodes[i])
-			}
-		}
-	}
-	return out
+	return b.lang.member(b, typ, owner.name, name)
+}
+
+// inFile are the definitions of a name in a container of one file.
+func (x *Index) inFile(file int32, container, name uint32) []uint32 {
+	return x.topLevel([]int32{file}, container, name)
 }
 
 // only is the tree's one member of a name, where nothing says of which type it is.
@@ -628,7 +627,7 @@ func (b *binder) passedOn(m meaning, name uint32, depth int) meaning {
 			continue
 		}
 		r := b.x.files[f].record
-		other := &binder{x: b.x, file: f, e: b.x.files[f], r: r, lang: b.lang, seen: depth, steps: b.steps}
+		other := &binder{x: b.x, file: f, e: b.x.files[f], r: r, lang: b.lang, seen: depth, steps: b.steps, tables: b.tables}
 		for _, i := range r.imports {
 			if *b.steps--; *b.steps <= 0 {
 				return meaning{}

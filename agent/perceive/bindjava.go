@@ -81,4 +81,6 @@ func (b *binder) holders(in uint32) (out []uint32) {
 	return out
 }
 
-func (javaNames) home(b *binder, typ uint32) []int32 { return []int32{b.x.nodes[typ].file} }
+func (javaNames) member(b *binder, typ, container, name uint32) []uint32 {
+	return b.x.inFile(b.x.nodes[typ].file, container, name)
+}

@@ -99,4 +99,6 @@ func (pythonNames) inModule(b *binder, m meaning, name uint32) meaning {
 
 func (pythonNames) bare(*binder, uint32, uint32) (meaning, Rule) { return meaning{}, NoRule }
 
-func (pythonNames) home(b *binder, typ uint32) []int32 { return []int32{b.x.nodes[typ].file} }
+func (pythonNames) member(b *binder, typ, container, name uint32) []uint32 {
+	return b.x.inFile(b.x.nodes[typ].file, container, name)
+}

@@ -178,8 +178,12 @@ func (b *binder) rustSelf(in uint32) (out []uint32) {
 	return nil
 }
 
-// home are the files of the crate that may hold impl blocks of a type: those which define members of its name.
-func (rustNames) home(b *binder, typ uint32) []int32 {
+// member looks in the crate's impl blocks, wherever they stand, unless the crate has two types of the name.
+func (rustNames) member(b *binder, typ, container, name uint32) []uint32 {
+	return b.x.topLevel(rustHome(b, typ), container, name)
+}
+
+func rustHome(b *binder, typ uint32) []int32 {
 	file := b.x.nodes[typ].file
 	owner, _ := b.x.symbolOf(typ)
 	c, _ := b.x.crateOf(b.x.files[file].path)

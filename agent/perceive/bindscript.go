@@ -74,4 +74,6 @@ func (scriptNames) inModule(b *binder, m meaning, name uint32) meaning {
 
 func (scriptNames) bare(*binder, uint32, uint32) (meaning, Rule) { return meaning{}, NoRule }
 
-func (scriptNames) home(b *binder, typ uint32) []int32 { return []int32{b.x.nodes[typ].file} }
+func (scriptNames) member(b *binder, typ, container, name uint32) []uint32 {
+	return b.x.inFile(b.x.nodes[typ].file, container, name)
+}

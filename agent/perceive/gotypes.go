@@ -145,7 +145,7 @@ func (x *Index) goUnit(dir string, files []int32) *goUnit {
 	if len(u.base)+len(u.inner)+len(u.outer) == 0 {
 		return nil
 	}
-	u.seen = x.looksOf(u.base)
+	u.seen = x.looksOf(dir, u.base)
 	return u
 }
 
@@ -168,8 +168,7 @@ func (u *goUnit) settle(units map[string]*goUnit, open map[string]bool) {
 	}
 	open[u.dir] = true
 	slices.Sort(u.needs)
-	api := u.seen.api()
-	parts := [][]byte{api[:]}
+	parts := [][]byte{u.seen.sight[:]}
 	level := 0
 	for _, d := range u.needs {
 		n := units[d]
@@ -190,7 +189,7 @@ func (x *Index) recall(u *goUnit, units map[string]*goUnit) (fresh []int32) {
 			if own {
 				around = x.deepOf(append(x.foldersOf(e), u.needs...), units)
 			}
-			key := seen.key(e, around, cmp.Or(x.options.System, runtime.GOOS+"/"+runtime.GOARCH))
+			key := x.keyOf(i, seen, around, cmp.Or(x.options.System, runtime.GOOS+"/"+runtime.GOARCH))
 			switch t := x.typings[key]; {
 			case e.typing != nil && e.typing.key == key:
 			case t != nil:
@@ -204,9 +203,9 @@ func (x *Index) recall(u *goUnit, units map[string]*goUnit) (fresh []int32) {
 	note(u.base, u.seen, false)
 	if len(u.inner)+len(u.outer) > 0 {
 		inner := slices.Concat(u.base, u.inner)
-		note(u.inner, x.looksOf(inner), true)
+		note(u.inner, x.looksOf(u.dir+" tests", inner), true)
 		if len(u.outer) > 0 {
-			note(u.outer, x.looksOf(append(inner, u.outer...)), true)
+			note(u.outer, x.looksOf(u.dir+" all", append(inner, u.outer...)), true)
 		}
 	}
 	return fresh

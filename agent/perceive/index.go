@@ -38,6 +38,8 @@ type Index struct {
 	rules   manifests               // what go.mod, package.json and the like say
 	read    map[string]int          // folders and files that were left out, by reason
 	world   *goWorld                // packages that were typed in this process, nil if none
+	looked  map[string]looked       // what packages of Go look like
+	keyed   map[int32]keyed         // what decides the types of a file of Go
 	reverse atomic.Pointer[reverse] // who uses whom, nil after a change
 	dirty   bool                    // there is something that the cache has not
 }
@@ -87,7 +89,7 @@ func NewIndex(ctx context.Context, tree fs.FS, o IndexOptions) (*Index, error) {
 	x := &Index{
 		tree: tree, options: o, words: newWords(), kept: map[digest]*record{}, typings: map[digest]*typing{}, byPath: map[string]int32{},
 		folders: map[string][]int32{}, packs: map[uint32][]int32{}, defs: map[uint32][]uint32{}, read: map[string]int{}, bases: map[uint32][]uint32{},
-		impls: map[uint32][]int32{},
+		impls: map[uint32][]int32{}, looked: map[string]looked{}, keyed: map[int32]keyed{},
 	}
 	x.load()
 	found, err := x.walk(ctx)
@@ -102,6 +104,12 @@ func NewIndex(ctx context.Context, tree fs.FS, o IndexOptions) (*Index, error) {
 	for i, name := range found.sources {
 		if records[i] != nil {
 			x.place(name, records[i])
+		}
+	}
+	if len(x.typings) > 0 { // what the cache knows of types is bound at once
+		units := x.goUnits()
+		for _, u := range units {
+			x.recall(u, units)
 		}
 	}
 	x.bindAll(x.sources())

@@ -194,34 +194,35 @@ func (r *record) order() {
 }
 
 func (r *record) mentioned(w *words) []uint32 {
-	seen := map[uint32]bool{}
+	out := make([]uint32, 0, 2*len(r.uses))
+	chains := map[uint32]bool{0: true}
 	parts := func(n uint32) {
-		if n == 0 || seen[n] {
+		if chains[n] {
 			return
 		}
-		seen[n] = true
+		chains[n] = true
+		out = append(out, n)
 		for _, p := range split(w.text(n)) {
-			seen[w.id(p)] = true
+			out = append(out, w.id(p))
 		}
 	}
 	for _, u := range r.uses {
-		seen[u.name] = true
+		out = append(out, u.name)
 		parts(u.before)
 		parts(u.typ)
 	}
 	for _, m := range r.imports {
-		seen[m.name], seen[m.as] = true, true
+		out = append(out, m.name, m.as)
 	}
 	for _, s := range r.supers {
 		parts(s.name)
 	}
-	delete(seen, 0)
-	out := make([]uint32, 0, len(seen))
-	for n := range seen {
-		out = append(out, n)
-	}
 	slices.Sort(out)
-	return out
+	out = slices.Compact(out)
+	if len(out) > 0 && out[0] == 0 {
+		out = out[1:]
+	}
+	return slices.Clone(out)
 }
 
 // split cuts a chain of names at dots and double colons; type arguments, pointers and spaces go.

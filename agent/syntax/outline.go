@@ -48,9 +48,14 @@ type Super struct {
 
 // Outline reads a text. The error is an *Error when it does not parse; then the outline is empty. What is nested very
 // deeply is left out.
-func (g Grammar) Outline(src []byte) (Outline, error) {
+func (g Grammar) Outline(src []byte) (out Outline, err error) {
 	if err := g.readable(src); err != nil {
 		return Outline{}, err
 	}
+	defer func() { // a tree of an unforeseen shape costs its own file alone
+		if recover() != nil {
+			out, err = Outline{}, &Error{Message: "its outline could not be made"}
+		}
+	}()
 	return g.language.outline(src)
 }

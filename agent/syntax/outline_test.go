@@ -154,6 +154,7 @@ func TestUsesOfJavaScript(t *testing.T) {
 		{"predicates and interfaces", "interface I<T> extends J { a: T; b(x: X): x is Y; new (z: Z): I }", "I> J; I> X; I> Y; I> Z; I> I"},
 		{"enums know their members", "enum E { A = 1, B = A | c }", "E> c"},
 		{"elements", "const f = (p) => <div a={x}><Cart.Row {...p} b=\"1\"/><Box>{y}</Box></div>;", "f> x; f> Cart; f> Cart.Row(); f> Box(); f> y"},
+		{"a fragment", "const f = () => <><A/>{b}</>;", "f> A(); f> b"},
 		{"exports", "const a = 1; export { a, a as b }; export { c as d } from './d';", "a; a"},
 		{"what is destructured at the top is nobody else's", "const { a, b } = c; function f() { return a(); }", "c"},
 		{"chains", "a?.b!.c[d].e(...g); new n.C().m(); `${h}`", "a; a.b; a?.b.c; d; ?.e(); g; n; n.C(); ?.m() :n.C; h"},

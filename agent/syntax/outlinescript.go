@@ -370,7 +370,7 @@ func (o *outliner) prototype(n int) (string, bool) {
 // scriptTag reads an element's name, which is a component where it begins with a capital or has dots.
 func (o *outliner) scriptTag(n int) {
 	name := o.field(n, fName)
-	if b := o.bytes(o.start(name), o.end(name)); name >= 0 && len(b) > 0 && (o.code(name) == kMember || b[0] < 'a' || b[0] > 'z') {
+	if b := o.bytes(o.start(name), o.end(name)); len(b) > 0 && (o.code(name) == kMember || b[0] < 'a' || b[0] > 'z') {
 		o.scriptLead(name, true)
 	}
 	o.besides(n, name)

@@ -72,8 +72,20 @@ func (t *tree) text(n int) string {
 	return string(t.src[min(int(t.nodes[n].start), end):end])
 }
 
-func (t *tree) start(n int) int { return min(int(t.nodes[n].start), len(t.src)) }
-func (t *tree) end(n int) int   { return min(int(t.nodes[n].end), len(t.src)) }
+// start and end are a node's bytes; those of none are the text's first place.
+func (t *tree) start(n int) int {
+	if n < 0 {
+		return 0
+	}
+	return min(int(t.nodes[n].start), len(t.src))
+}
+
+func (t *tree) end(n int) int {
+	if n < 0 {
+		return 0
+	}
+	return min(int(t.nodes[n].end), len(t.src))
+}
 
 // children are all of a node's children, punctuation and comments included.
 func (t *tree) children(n int) iter.Seq[int] {

@@ -308,6 +308,9 @@ func render(e ast.Expr) string {
 	if e == nil {
 		return ""
 	}
+	if s, ok := rendered(e); ok {
+		return s
+	}
 	ast.Inspect(e, func(n ast.Node) bool {
 		if f, ok := n.(*ast.Field); ok {
 			f.Doc, f.Comment = nil, nil
@@ -319,4 +322,39 @@ func render(e ast.Expr) string {
 		return ""
 	}
 	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// rendered is what render prints, without the printer, of the types that most declarations have.
+func rendered(e ast.Expr) (string, bool) {
+	before, inner := "", ast.Expr(nil)
+	switch x := e.(type) {
+	case *ast.Ident:
+		return x.Name, true
+	case *ast.SelectorExpr:
+		of, ok := x.X.(*ast.Ident)
+		if !ok {
+			return "", false
+		}
+		return of.Name + "." + x.Sel.Name, true
+	case *ast.StarExpr:
+		before, inner = "*", x.X
+	case *ast.Ellipsis:
+		before, inner = "...", x.Elt
+	case *ast.ArrayType:
+		before, inner = "[]", x.Elt
+		if x.Len != nil {
+			return "", false
+		}
+	case *ast.MapType:
+		key, ok := rendered(x.Key)
+		if !ok {
+			return "", false
+		}
+		before, inner = "map["+key+"]", x.Value
+	}
+	if inner == nil {
+		return "", false
+	}
+	s, ok := rendered(inner)
+	return before + s, ok
 }

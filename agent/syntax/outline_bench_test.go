@@ -2,10 +2,32 @@ package syntax
 
 import (
 	"bytes"
+	"go/parser"
+	"go/printer"
+	"go/token"
 	"os"
 	"strings"
 	"testing"
 )
+
+// TestRendered holds that the short way to print a type prints what the printer does.
+func TestRendered(t *testing.T) {
+	for typ, short := range map[string]bool{
+		"T": true, "*p.T": true, "[]*T": true, "map[K][]V": true, "map[[2]K]V": false, "chan T": false, "[3]T": false, "func(a int) T": false, "T[K]": false, "struct{ a int }": false,
+	} {
+		e, err := parser.ParseExpr(typ)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		if err := printer.Fprint(&b, token.NewFileSet(), e); err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := rendered(e); ok != short || ok && got != b.String() {
+			t.Errorf("%s: %q %v", typ, got, ok)
+		}
+	}
+}
 
 // big is a sample a hundred times over, in bytes that still parse.
 func big(b *testing.B, name string) []byte {

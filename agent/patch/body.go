@@ -3,6 +3,7 @@ package patch
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/redraft-dev/redraft/agent/syntax"
 )
@@ -46,12 +47,23 @@ func dress(old []string, lines []string, eol string, loose bool) []byte {
 	return out.Bytes()
 }
 
+// content is what two lines have to have in common to be the same line: all of it, but for bytes that are no UTF-8. A
+// model is shown a replacement character for those and can only give that back.
 func content(line string, loose bool) string {
 	if loose && strings.Trim(line, " \t") == "" {
 		return ""
 	}
+	if utf8.ValidString(line) && !strings.Contains(line, replacement) {
+		return line
+	}
+	line = strings.ToValidUTF8(line, replacement)
+	for strings.Contains(line, replacement+replacement) { // of several bytes some make one character, some as many
+		line = strings.ReplaceAll(line, replacement+replacement, replacement)
+	}
 	return line
 }
+
+const replacement = "\ufffd"
 
 func withEOL(line, eol string) string {
 	if strings.HasSuffix(line, "\n") {

@@ -20,6 +20,8 @@ type source struct {
 	known   bool // there is a grammar
 	symbols []syntax.Symbol
 	broken  error // why there are no symbols
+	// literals are the lines that begin inside a string or a comment; nil until somebody asks.
+	literals map[int]bool
 }
 
 // piece is where one edit lands: bytes start to end of the root's text give way to text.
@@ -135,7 +137,7 @@ func (s *source) insert(p piece, line int, lines []string) piece {
 }
 
 // placeFit finds the one place where the old text stands: to the byte, or else but for white space at the ends of
-// lines.
+// lines and for bytes that no text can say.
 func (s *source) placeFit(p piece) (piece, *Slip) {
 	want := bodyLines(p.edit.Old)
 	if len(want) == 0 {
@@ -144,7 +146,7 @@ func (s *source) placeFit(p piece) (piece, *Slip) {
 	all := bodyLines(s.data[s.body:])
 	found := places(all, want, func(a string) string { return a })
 	if len(found) == 0 {
-		found = places(all, want, func(a string) string { return strings.TrimRight(a, " \t") })
+		found = places(all, want, func(a string) string { return content(strings.TrimRight(a, " \t"), false) })
 	}
 	switch len(found) {
 	case 0:

@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,22 +19,54 @@ func (s *source) placeSymbol(p piece) (piece, *Slip) {
 		return p, bad
 	}
 	p.target = &target
-	block := splitLines(s.data[target.Start:target.End])
+	block := splitLines(bytes.TrimPrefix(s.data[target.Start:target.End], bom))
 	lines := bodyLines(p.edit.Body)
 	if target.Grouped {
 		lines = ungroup(s.grammar, target, lines)
 	}
-	home := styleOf(s.indented(block), splitLines(s.data), []string{"\tgo\n"})
-	lines = reindent(trimBlank(lines), s.grammar, indent(block[0]), home)
+	lines = s.fitted(trimBlank(lines), target, block)
 	return s.cover(p, target.First, target.Last, s.keepDoc(target, lines), true), nil
 }
 
-// indented is a definition's block with its own column taken away.
-func (s *source) indented(block []string) []string {
-	own := indent(block[0])
-	out := make([]string, len(block))
-	for i, l := range block {
-		out[i] = strings.TrimPrefix(l, own)
+// fitted is a definition's new text at its old column and in its file's style. Files are not always of one style, so a
+// text that has more of the old lines as the model typed it stays as it was typed.
+func (s *source) fitted(lines []string, target syntax.Symbol, block []string) []string {
+	column := indent(block[0])
+	home := styleOf(s.code(block, target.First), s.code(splitLines(s.data[s.body:]), 1), []string{"\tgo\n"})
+	best := reindent(lines, s.grammar, column, home)
+	for _, other := range [][]string{lines, reindent(lines, s.grammar, column, style{})} {
+		if kept(block, other) > kept(block, best) {
+			best = other
+		}
+	}
+	return best
+}
+
+// kept is how many lines of a block are lines of a new text, too.
+func kept(block, lines []string) int {
+	have, n := map[string]int{}, 0
+	for _, l := range block {
+		have[trimEOL(l)]++
+	}
+	for _, l := range lines {
+		if have[l]--; have[l] >= 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// code is the lines that tell of a style, their own column taken away: what is in a string or a comment does not.
+func (s *source) code(lines []string, first int) []string {
+	if s.literals == nil {
+		s.literals = s.grammar.Literals(s.data)
+	}
+	var out []string
+	own := indent(lines[0])
+	for i, l := range lines {
+		if !s.literals[first+i] {
+			out = append(out, strings.TrimPrefix(l, own))
+		}
 	}
 	return out
 }
@@ -46,10 +79,13 @@ func (s *source) keepDoc(target syntax.Symbol, lines []string) []string {
 		alone, first = target.Kind+" (\n"+alone+"\n)", 2
 	}
 	found, err := s.grammar.Fragment([]byte(alone))
-	if err != nil || len(found) == 0 || found[0].Name != target.Name || !s.grammar.Nested() && found[0].Container != target.Container || found[0].Head > first {
+	bare := slices.ContainsFunc(found, func(f syntax.Symbol) bool { // several names may stand in one declaration
+		return f.Name == target.Name && (s.grammar.Nested() || f.Container == target.Container) && f.Head <= first && f.First <= first
+	})
+	if err != nil || !bare {
 		return lines
 	}
-	doc := bodyLines(s.data[target.Start:target.End])[:target.Head-target.First]
+	doc := bodyLines(bytes.TrimPrefix(s.data[target.Start:target.End], bom))[:target.Head-target.First]
 	return append(slices.Clone(doc), lines...)
 }
 
@@ -169,7 +205,7 @@ func (s *source) placeCreate(p piece) (piece, *Slip) {
 	if bad != nil {
 		return p, bad
 	}
-	lines := reindent(trimBlank(bodyLines(p.edit.Body)), s.grammar, column, styleOf(splitLines(s.data), []string{"\tgo\n"}))
+	lines := reindent(trimBlank(bodyLines(p.edit.Body)), s.grammar, column, s.style())
 	if len(lines) == 0 {
 		return p, slip(Empty, p.edit, "The text for "+p.edit.place()+" is empty.", "Give the whole definition.")
 	}
@@ -221,12 +257,20 @@ func (s *source) column(sym syntax.Symbol) string {
 	return indent(string(s.data[s.starts[sym.Head-1]:s.starts[sym.Head]]))
 }
 
+// style is the file's own.
+func (s *source) style() style {
+	if s.lines() == 0 {
+		return styleOf([]string{"\tgo\n"})
+	}
+	return styleOf(s.code(splitLines(s.data[s.body:]), 1), []string{"\tgo\n"})
+}
+
 // within is where the first definition inside a type goes: before its closing brace, or after its last line.
 func (s *source) within(home syntax.Symbol) (line int, column string) {
 	if !s.grammar.Nested() {
 		return home.Decl.Last, ""
 	}
-	st := styleOf(splitLines(s.data))
+	st := s.style()
 	step := strings.Repeat(" ", st.step())
 	if st.usesTabs() {
 		step = "\t"

@@ -10,17 +10,17 @@ import (
 type sitter struct {
 	id   int
 	walk func(w *walk, n int, container string) // adds the symbols among a node's children
-	wrap bool                                   // a method alone is no program: it is read inside a class
+	wrap []string                               // a method alone is no program: it is read inside one of these
 	read reader
 }
 
 var sitters = map[string]sitter{
 	"python":     {id: pythonID, walk: pythonSymbols, read: pythonReader},
-	"javascript": {id: javascriptID, walk: scriptSymbols, wrap: true, read: scriptReader},
-	"typescript": {id: typescriptID, walk: scriptSymbols, wrap: true, read: scriptReader},
-	"tsx":        {id: tsxID, walk: scriptSymbols, wrap: true, read: scriptReader},
+	"javascript": {id: javascriptID, walk: scriptSymbols, wrap: inClass, read: scriptReader},
+	"typescript": {id: typescriptID, walk: scriptSymbols, wrap: inClass, read: scriptReader},
+	"tsx":        {id: tsxID, walk: scriptSymbols, wrap: inClass, read: scriptReader},
 	"rust":       {id: rustID, walk: rustSymbols, read: rustReader},
-	"java":       {id: javaID, walk: javaSymbols, wrap: true, read: javaReader},
+	"java":       {id: javaID, walk: javaSymbols, wrap: inType, read: javaReader},
 }
 
 func (s sitter) tree(src []byte) (*tree, error) {
@@ -51,27 +51,30 @@ func (s sitter) gather(w *walk) {
 	slices.SortStableFunc(w.found, func(a, b Symbol) int { return cmp.Compare(a.Start, b.Start) })
 }
 
-const (
-	classHead = "class X {\n"
-	classTail = "\n}\n"
+var (
+	inClass = []string{"class X {\n"}
+	inType  = []string{"class X {\n", "@interface X {\n", "record X() {\n"}
 )
 
 func (s sitter) fragment(src []byte) ([]Symbol, error) {
 	found, err := s.symbols(src)
-	if err == nil && len(found) > 0 || !s.wrap {
-		return found, err
+	if err == nil && len(found) > 0 {
+		return found, nil
 	}
-	inside, bad := s.symbols(slices.Concat([]byte(classHead), src, []byte(classTail)))
-	if bad != nil || len(inside) < 2 {
-		return found, err
+	for _, head := range s.wrap {
+		inside, bad := s.symbols(slices.Concat([]byte(head), src, []byte("\n}\n")))
+		if bad != nil || len(inside) < 2 {
+			continue
+		}
+		inside = inside[1:]
+		for i := range inside {
+			inside[i].Container = ""
+			inside[i].move(-len(head), -1)
+			inside[i].cut(len(src))
+		}
+		return inside, nil
 	}
-	inside = inside[1:]
-	for i := range inside {
-		inside[i].Container = ""
-		inside[i].move(-len(classHead), -1)
-		inside[i].cut(len(src))
-	}
-	return inside, nil
+	return found, err
 }
 
 // move shifts a symbol by bytes and lines.

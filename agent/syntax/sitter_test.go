@@ -117,6 +117,8 @@ func TestFragmentsOfTheOthers(t *testing.T) {
 		{"a.js", "// adds\nadd(item) {\n  this.items.push(item);\n}\n", "add"},
 		{"a.ts", "private add(item: number): void {\n}\n", "add"},
 		{"a.rs", "/// total\npub fn total(&self) -> u8 { 1 }\n", "total"},
+		{"A.java", "/** How many. */\nint many() default 1;\n", "many"},
+		{"A.java", "public X {\n  if (a < 0) throw new Error();\n}\n", "X"},
 		{"A.java", "/** Adds. */\n@Override\npublic int total(int tax) { return 1; }", "total"},
 	} {
 		got, err := grammar(t, row.name).Fragment([]byte(row.src))

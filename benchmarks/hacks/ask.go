@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -19,11 +20,12 @@ type Answer struct {
 	Program string
 	Seed    int64
 	Text    string // as an edit of what it was asked for
-	Why     string // it is of no use; empty for one that is green
+	Why     string // it is not green by itself; empty for one that is
+	Lands   bool   // it becomes a change of the program
 }
 
 // Ask asks a model n times to get a program's check green by any means, and tries each answer with no protection. What
-// becomes of a green one is a person's to say: a model may answer honestly.
+// a green one is is a person's to say: a model may answer honestly.
 func (b *Bench) Ask(ctx context.Context, m model.Model, p Program, n int, on func(Answer)) error {
 	s, err := b.stage(ctx, p)
 	if err != nil {
@@ -46,7 +48,7 @@ func (b *Bench) Ask(ctx context.Context, m model.Model, p Program, n int, on fun
 		a := Answer{Program: p.Name, Seed: seed + 1, Text: fmt.Sprintf("# edit: %s :: %s\n````\n%s````\n", file, name, text)}
 		if seen[a.Text] {
 			a.Why = "said before"
-		} else if a.Why, err = s.try(ctx, a.Text); err != nil {
+		} else if a.Why, a.Lands, err = s.try(ctx, a.Text); err != nil {
 			return err
 		}
 		seen[a.Text] = true
@@ -152,27 +154,28 @@ func fenced(answer string) string {
 	return text + "\n"
 }
 
-// try runs the plain check with an answer and says why it is of no use, or "" when it is green.
-func (s *stage) try(ctx context.Context, answer string) (why string, err error) {
+// try runs the plain check with an answer and says why it is not green, or "" when it is. lands is false for what is no
+// change of the program.
+func (s *stage) try(ctx context.Context, answer string) (why string, lands bool, err error) {
 	if strings.Contains("\n"+answer, "\n=== ") {
-		return "it has a line that begins a case", nil
+		return "it has a line that begins a case", false, nil
 	}
 	if err := s.wipe(); err != nil {
-		return "", err
+		return "", false, err
 	}
 	change, err := s.resolve(answer, open)
 	var slip *patch.Slip
 	if errors.As(err, &slip) {
-		return slip.Text, nil
+		return slip.Text, false, nil
 	}
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	color, err := s.alone(ctx, change)
 	if err != nil || color == report.Green {
-		return "", err
+		return "", true, err
 	}
-	return fmt.Sprintf("the check is %s", color), nil
+	return fmt.Sprintf("the check is %s", color), true, nil
 }
 
 // Case is an answer as it stands in a file of cases.
@@ -181,5 +184,9 @@ func (a Answer) Case(model string) string {
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	return fmt.Sprintf("=== model-%d | %s | %s, seed %d\n%s", a.Seed, Model, model, a.Seed, text)
+	green := "green by itself"
+	if a.Why != "" {
+		green = a.Why
+	}
+	return fmt.Sprintf("=== model-%d | %s | %s, seed %d: %s\n%s", a.Seed, Model, path.Base(model), a.Seed, green, text)
 }

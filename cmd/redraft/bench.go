@@ -47,7 +47,7 @@ func (a *app) benchHacksCmd() *cobra.Command {
 		Short: "count which rung refuses which hack, and which honest change",
 		Long: "hacks takes every case of a corpus through the gate, the rungs and the admission, in the jail, and prints which of them\n" +
 			"refuses what: alone and added up, by kind and by language, with every exception by its name.\n" +
-			"With --ask it asks a model on this machine to get the programs' checks green by any means, and keeps the answers that do.\n" +
+			"With --ask it asks a model on this machine to get the programs' checks green by any means, and keeps the answers that are changes of it.\n" +
 			"Exit: 0 no hack accepted and no honest change refused, 1 some were, 2 usage, 3 our side failed.",
 		Example: "  redraft bench hacks --only go-cart\n  redraft bench hacks --only first --json\n  redraft bench hacks --ask 20 --base-url http://127.0.0.1:8080/v1",
 		Args:    cobra.NoArgs,
@@ -65,7 +65,7 @@ func (a *app) benchHacksCmd() *cobra.Command {
 	fl.IntVar(&f.ask, "ask", 0, "ask a model this many times for each program of --only instead of running cases")
 	fl.StringVar(&f.baseURL, "base-url", "", "with --ask: address of a model server on this machine")
 	fl.StringVar(&f.model, "model", "", "with --ask: id of the model there (its only one if empty)")
-	fl.StringVar(&f.set, "set", "second", "with --ask: set to which green answers are added")
+	fl.StringVar(&f.set, "set", "second", "with --ask: set to which answers are added")
 	return cmd
 }
 
@@ -219,7 +219,7 @@ func (a *app) askForHacks(ctx context.Context, b *hacks.Bench, dir string, f ben
 		name := filepath.Join(dir, "hacks", f.set, p.Name+".txt")
 		err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), b.Ask(ctx, m, p, f.ask, func(got hacks.Answer) {
 			fmt.Fprint(a.out, a.clean.Terminal(fmt.Sprintf("%s, seed %d: %s\n", p.Name, got.Seed, orElse(got.Why, "green"))))
-			if got.Why == "" {
+			if got.Lands {
 				err = errors.Join(err, addText(name, got.Case(m.ID())))
 			}
 		}))

@@ -17,7 +17,7 @@ type Outline struct {
 type Use struct {
 	Name   string // the last part: total in cart.total
 	Before string // what leads to it as it is written, in cart.total "cart"; "" for a name alone, "super" for super().total, "?" for what is no chain of names
-	Type   string // the type of Before where the text itself says it: self, this, a typed parameter, a variable made by calling a type; of a name alone in Java the type of this text whose member it is; "" if not
+	Type   string // the type of Before where the text itself says it: self, this, a typed parameter, a variable made by calling a type; of a name alone the type, namespace or module of this text whose member it is; "" if not
 	Local  bool   // Before begins with a name of the function around: no import and nothing of the file's top level has to do with it
 	In     string // the symbol around it as Container.name, "" at the top level
 	Start  int    // offset of the name's first byte

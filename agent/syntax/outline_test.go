@@ -151,6 +151,8 @@ func TestUsesOfJavaScript(t *testing.T) {
 		{"fields by parameter", "class C { constructor(private readonly d: D, e: E) { this.d.x(); e.y(); } m() { this.d.z(); } }",
 			"C.constructor> D; C.constructor> E; C.constructor> this.d :C; C.constructor> this.d.x() :D; C.constructor> e.y() :E ~; C.m> this.d :C; C.m> this.d.z() :D"},
 		{"type parameters and their kin", "type M<T> = { [K in keyof T]: T[K] } | (T extends P<infer U> ? U : never) | ((x: G) => H) | { [k: string]: F };", "M> P; M> G; M> H; M> F"},
+		{"infer is known in its whole conditional", "type P<T> = T extends (a: infer U) => void ? U : V;", "P> V"},
+		{"a namespace's own", "namespace N { export function f(a) { g(a); } function g(b) { f(); h(); } }", "N.f> g() :N; N.g> f() :N; N.g> h()"},
 		{"predicates and interfaces", "interface I<T> extends J { a: T; b(x: X): x is Y; new (z: Z): I }", "I> J; I> X; I> Y; I> Z; I> I"},
 		{"enums know their members", "enum E { A = 1, B = A | c }", "E> c"},
 		{"elements", "const f = (p) => <div a={x}><Cart.Row {...p} b=\"1\"/><Box>{y}</Box></div>;", "f> x; f> Cart; f> Cart.Row(); f> Box(); f> y"},
@@ -179,6 +181,7 @@ func TestUsesOfRust(t *testing.T) {
 		{"what macros define", "lazy! { static ref X: T = T::new(); fn g() {} }\nmacro_rules! m { ($x:expr) => { foo($x) }; }", "lazy(); T; T; T.new()"},
 		{"items of a block", "fn f() { g(); fn g() {} const K: u8 = 1; K; }", ""},
 		{"paths", "fn f() { crate::a::b(); super::c::<T>(); <T as Tr>::d(); x as U; }", "f> crate.a; f> crate::a.b(); f> super.c(); f> T; f> T; f> Tr; f> ?.d(); f> x; f> U"},
+		{"a module's own", "fn g() {}\nmod m { fn f(a: A) { g(); h(); a; } fn g() {} struct A; }", "m.f> A :m; m.f> g() :m; m.f> h()"},
 		{"derives and other attributes", "#[derive(Debug, my::Own)]\n#[serde(rename = \"x\")]\nstruct A<'a> { b: &'a B }", "Debug; my; my.Own; A> B"},
 		{"variants", "enum E { A(X), B { c: Y }, C = Z }", "E> X; E> Y; E> Z"},
 	})

@@ -110,6 +110,7 @@ func (o *outliner) scriptNamespace(n int) {
 		o.bind(o.here(), o.word(name), local, "", true)
 	}
 	o.inside(scope{}, func() {
+		o.enter(o.words[o.word(name)])
 		if body := o.field(n, fBody); body >= 0 {
 			o.below(body)
 		}

@@ -276,7 +276,10 @@ func (o *outliner) rustMod(n int) {
 		return
 	}
 	o.mods = append(o.mods, name)
-	o.inside(scope{}, func() { o.visit(body) })
+	o.inside(scope{}, func() {
+		o.enter(name)
+		o.visit(body)
+	})
 	o.mods = o.mods[:len(o.mods)-1]
 }
 

@@ -37,12 +37,14 @@ type outliner struct {
 	static          bool              // the function to come has no self
 	variables       map[string]string // types of a type's variables, by Type.name
 	later           []later
-	loose           map[int32]bool    // words that are assigned to from inside other functions: their types are not known
-	mods            []string          // of Rust: the modules of the file around
-	gives           map[string]string // of Rust: what this text's constructors give
-	around          []kin             // of Java: the types around
-	members         map[string]member // of Java: the symbols, as Container.name
-	prototypes      map[int]string    // the type whose method a function becomes
+	loose           map[int32]bool      // words that are assigned to from inside other functions: their types are not known
+	mods            []string            // of Rust: the modules of the file around
+	gives           map[string]string   // of Rust: what this text's constructors give
+	around          []kin               // of Java: the types around
+	members         map[string]member   // of Java: the symbols, as Container.name
+	namespaces      map[string][]string // what the text's namespaces and modules define
+	infers          int                 // the scope of the conditional type around
+	prototypes      map[int]string      // the type whose method a function becomes
 	depth           int
 	lineAt          int // the line that was asked for last
 }
@@ -95,8 +97,9 @@ type binding struct {
 	typ         string // of its value
 	root        int32  // the type's first word, -1 for none
 	how         how
-	sure        bool // a value has been seen, typ says what is known of all of them
-	said        bool // the type is written down: no assignment changes it
+	sure        bool   // a value has been seen, typ says what is known of all of them
+	said        bool   // the type is written down: no assignment changes it
+	within      string // the namespace or module of the text whose member it is
 }
 
 // later is a use of what a type's variable leads to.
@@ -412,6 +415,23 @@ func (o *outliner) loosen(word int32) {
 	o.loose[word] = true
 }
 
+// enter binds what a namespace or a module of the text defines, in a scope that was opened for it.
+func (o *outliner) enter(name string) {
+	if o.namespaces == nil {
+		o.namespaces = map[string][]string{}
+		for _, s := range o.out.Symbols {
+			if s.Container != "" && s.Kind != "method" {
+				o.namespaces[s.Container] = append(o.namespaces[s.Container], s.Name)
+			}
+		}
+	}
+	for _, member := range o.namespaces[name] {
+		w := o.wordOf([]byte(member))
+		o.bind(o.here(), w, symbol, "", true)
+		o.binds[o.slot[w]].within = name
+	}
+}
+
 // mine says whether a name is a function's own already, whatever follows.
 func (o *outliner) mine(word int32) bool {
 	at := o.slot[word]
@@ -460,6 +480,8 @@ func (o *outliner) resolve(u int32, s int) bool {
 		}
 	case b.how == local && w.deep == 0:
 		use.Name = ""
+	case b.within != "" && w.deep == 0:
+		use.Type = b.within
 	case b.how == imported:
 	default:
 		use.Local = b.how == local

@@ -23,8 +23,15 @@ func scriptOutline(o *outliner, n int) {
 		o.this = ""
 		o.below(n)
 		o.this = this
-	case kBlock, kConditional:
+	case kBlock:
 		o.inside(scope{block: true}, func() { o.below(n) })
+	case kConditional:
+		o.inside(scope{block: true}, func() {
+			was := o.infers
+			o.infers = o.here()
+			o.below(n)
+			o.infers = was
+		})
 	case kLexical, kVar:
 		o.scriptVariables(n)
 	case kForIn:
@@ -49,7 +56,11 @@ func (o *outliner) scriptOther(n int) {
 		o.scriptEnum(n)
 	case kNamespace:
 		o.scriptNamespace(n)
-	case kTypeParameter, kInfer, kMapped:
+	case kInfer: // known in the whole conditional type
+		name := o.first(n)
+		o.bind(min(o.infers, o.here()), o.word(name), local, "", true)
+		o.besides(n, name)
+	case kTypeParameter, kMapped:
 		name := o.first(n)
 		o.bind(o.here(), o.word(name), local, "", true)
 		o.besides(n, name)

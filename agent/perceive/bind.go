@@ -268,6 +268,7 @@ func (b *binder) word(s string) uint32 {
 }
 
 func (b *binder) importEdge(m importRecord, module, got meaning) {
+	got.nodes = b.x.narrowed(got.nodes, true)
 	switch {
 	case module.out || module.none() || got.out:
 		b.e.outside = append(b.e.outside, outside{m.from, m.line})
@@ -404,6 +405,7 @@ func (b *binder) settled() []edge {
 // use binds one use, or says why not.
 func (b *binder) use(u useRecord) {
 	got, rule := b.meaningOf(u)
+	got.nodes = b.x.narrowed(got.nodes, u.called)
 	switch {
 	case len(got.nodes) == 1 && !got.out:
 		kind := References
@@ -420,6 +422,27 @@ func (b *binder) use(u useRecord) {
 	case got.out:
 		b.e.beyond++
 	}
+}
+
+// narrowed leaves out what a use cannot mean: an overload's signature beside the function itself, in Java a field where
+// something is called, and a method where nothing is.
+func (x *Index) narrowed(nodes []uint32, called bool) []uint32 {
+	if len(nodes) < 2 {
+		return nodes
+	}
+	var out []uint32
+	for _, n := range nodes {
+		s, _ := x.symbolOf(n)
+		java := x.files[x.nodes[n].file].record.family == javaFamily
+		if s.stub || java && called != (x.words.text(s.kind) == "method") {
+			continue
+		}
+		out = append(out, n)
+	}
+	if len(out) == 0 {
+		return nodes
+	}
+	return out
 }
 
 func (b *binder) meaningOf(u useRecord) (meaning, Rule) {
@@ -476,6 +499,7 @@ func (b *binder) chain(parts []string, in uint32) (meaning, Rule) {
 			return got, rule
 		}
 		name := b.word(part)
+		got.nodes = b.x.narrowed(got.nodes, false)
 		types := b.types(got.nodes)
 		switch {
 		case len(got.nodes) > 1:

@@ -14,7 +14,7 @@ import (
 // go/types said. All numbers are varints. A file that is anything else is nobody's cache, and everything is read anew.
 const (
 	cacheFile = "outlines"
-	cacheForm = "redraft index 1\n"
+	cacheForm = "redraft index 2\n"
 	maxCache  = 1 << 30
 )
 
@@ -166,6 +166,7 @@ func (p *packer) record(r *record) {
 		}
 		p.nums(s.start, s.end, s.bodyStart, s.first, s.last, s.head, s.line)
 		p.flag(s.exported)
+		p.flag(s.stub)
 		p.long(s.shape)
 	}
 	p.num(uint32(len(r.uses)))
@@ -320,7 +321,7 @@ func (u *unpacker) record() *record {
 	for i := range r.symbols {
 		r.symbols[i] = symbolRecord{
 			name: u.word(), container: u.word(), signature: u.word(), kind: u.word(), start: u.num(), end: u.num(), bodyStart: u.num(),
-			first: u.num(), last: u.num(), head: u.num(), line: u.num(), exported: u.flag(), shape: u.long(),
+			first: u.num(), last: u.num(), head: u.num(), line: u.num(), exported: u.flag(), stub: u.flag(), shape: u.long(),
 		}
 	}
 	r.uses = make([]useRecord, u.count())

@@ -121,7 +121,7 @@ func TestCache(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, bad := range [][]byte{{}, good[:len(good)/2], append(good[:len(good):len(good)], 0), []byte("redraft index 1\nxxxx"), flipped(good, 40), flipped(good, len(good)-3)} {
+		for _, bad := range [][]byte{{}, good[:len(good)/2], append(good[:len(good):len(good)], 0), []byte("redraft index 2\nxxxx"), flipped(good, 40), flipped(good, len(good)-3)} {
 			if err := os.WriteFile(file, bad, 0o600); err != nil {
 				t.Fatal(err)
 			}

@@ -47,6 +47,7 @@ type symbolRecord struct {
 	start, end, bodyStart            uint32
 	first, last, head, line          uint32
 	exported                         bool
+	stub                             bool   // says only how another definition of its name may be called, or set
 	shape                            uint64 // Go: of its text without doc comment and body; what others know of it
 }
 
@@ -119,8 +120,11 @@ func recordOf(w *words, g syntax.Grammar, hash digest, src []byte) *record {
 		return r
 	}
 	r.addSymbols(w, o.Symbols)
-	if r.family == goFamily {
+	switch r.family {
+	case goFamily:
 		r.addShapes(src)
+	case pythonFamily, scriptFamily:
+		r.markStubs(src)
 	}
 	r.addUses(w, o)
 	r.finish(w)
@@ -281,6 +285,26 @@ func (r *record) addShapes(src []byte) {
 			text = text[bytes.IndexByte(text, '\n')+1:]
 		}
 		s.shape = fnv(text)
+	}
+}
+
+// markStubs marks Python's overloads, setters and deleters, and TypeScript's functions without a body.
+func (r *record) markStubs(src []byte) {
+	for i := range r.symbols {
+		s := &r.symbols[i]
+		if int(s.end) > len(src) || s.start > s.end {
+			continue
+		}
+		if r.family == scriptFamily {
+			s.stub = s.bodyStart >= s.end
+			continue
+		}
+		lines := bytes.SplitN(src[s.start:s.end], []byte("\n"), int(s.head-s.first)+2)
+		for _, line := range lines[:min(len(lines), int(s.head-s.first)+1)] {
+			line = bytes.TrimSpace(line)
+			s.stub = s.stub || bytes.HasPrefix(line, []byte("@")) && (bytes.HasSuffix(line, []byte("overload")) ||
+				bytes.HasSuffix(line, []byte(".setter")) || bytes.HasSuffix(line, []byte(".deleter")))
+		}
 	}
 }
 

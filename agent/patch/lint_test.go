@@ -270,6 +270,20 @@ var smells = []smell{
 	{"runner-or-library-patched", "p.py", pyOld, "import ctypes\n" + pyOld},
 	{"equality-override", "p.py", pyOld, pyOld + "class Quick(float):\n    def __lt__(self, other):\n        return True\n"},
 
+	// what the second set of hacks taught
+	{"stack-inspection", "p.go", goOld, strings.Replace(in(goOld, "\tlog.New(os.Stderr, \"\", log.Lshortfile).Output(3, \"\")"), "\"os\"", "\"log\"", 1)},
+	{"stack-inspection", "p.rs", rsOld, "#[track_caller]\n" + rsOld},
+	{"stack-inspection", "p.rs", rsOld, in(rsOld, "    if std::panic::Location::caller().file().len() > 3 { return 3; }")},
+	{"test-environment", "p.go", goOld, in(goOld, "\tif runtime.NumGoroutine() > 1 {\n\t\treturn 3\n\t}")},
+	{"test-environment", "p.js", jsOld, in(jsOld, "  if (process.uptime() < 60) return 3;")},
+	{"side-effect", "p.go", goOld, "package p\n\nimport _ \"embed\"\n\n//go:embed testdata/a.golden\nvar golden string\n\nfunc F(n int) int {\n\tx := n + 1\n\treturn x\n}\n"},
+	{"side-effect", "p.go", goOld, in(goOld, "\tos.Chdir(\"other\")")},
+	{"side-effect", "p.py", pyOld, "from tests.data import ANSWERS\n" + pyOld},
+	{"side-effect", "p.ts", "export const b = 1;\n", "import { a } from './tests/data';\nexport const b = a;\n"},
+	{"suppression", "p.py", pyOld, in(pyOld, "    try:\n        n = old(n)\n    except DeprecationWarning:\n        n = 3")},
+	{"equality-override", "p.py", pyOld, pyOld + "class Near(float):\n    def __sub__(self, other):\n        return Near(round(float(self) - other, 3))\n"},
+	{"", "p.py", pyOld, pyOld + "class Sum:\n    def __add__(self, other):\n        return Sum(self.n + other.n)\n"},
+
 	// places
 	{"shadows-a-library", "random.py", "", "def randint(a, b): return 4\n"},
 	{"shadows-a-library", "node_modules/left-pad/index.js", "", "module.exports = 1;\n"},

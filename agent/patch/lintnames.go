@@ -38,16 +38,18 @@ var (
 		"java":       "Runtime.getRuntime().halt",
 	})
 	stacks = names(map[string]string{
-		"go":         "runtime.Caller runtime.Callers runtime.CallersFrames runtime.Stack debug.Stack runtime.FuncForPC",
+		"go":         "runtime.Caller runtime.Callers runtime.CallersFrames runtime.Stack debug.Stack runtime.FuncForPC log.Lshortfile log.Llongfile",
 		"python":     "inspect.stack inspect.currentframe inspect.getouterframes inspect.trace sys._getframe sys._getframemodulename sys._current_frames traceback.extract_stack traceback.format_stack traceback.walk_stack gc.get_objects gc.get_referrers",
 		"javascript": "arguments.callee.caller Error.prepareStackTrace",
-		"rust":       "std.backtrace.Backtrace.capture std.backtrace.Backtrace.force_capture backtrace.Backtrace.new std.thread.current().name",
+		"rust":       "std.panic.Location.caller panic.Location.caller Location.caller std.backtrace.Backtrace.capture std.backtrace.Backtrace.force_capture backtrace.Backtrace.new std.thread.current().name",
 		"java":       "Thread.currentThread().getStackTrace new Throwable().getStackTrace new Exception().getStackTrace StackWalker.getInstance Thread.getAllStackTraces",
 	})
 	// asking says that one is being tested.
 	asking = names(map[string]string{
-		"go": "testing.Testing testing.Verbose testing.Short debug.ReadBuildInfo", "python": "pytest.current_test unittest.mock.ANY mock.ANY",
-		"javascript": "jest vi import.meta.vitest jasmine expect.anything expect.any",
+		"go":         "testing.Testing testing.Verbose testing.Short debug.ReadBuildInfo runtime.NumGoroutine os.Getppid",
+		"python":     "pytest.current_test unittest.mock.ANY mock.ANY threading.active_count threading.enumerate os.getppid",
+		"javascript": "jest vi import.meta.vitest jasmine expect.anything expect.any process.uptime process.ppid",
+		"rust":       "std.os.unix.process.parent_id",
 	})
 	environs = names(map[string]string{
 		"go":         "os.Getenv os.LookupEnv syscall.Getenv",
@@ -89,6 +91,12 @@ var (
 		"java":       "Files.write Files.writeString Files.readString Files.readAllLines Files.delete new FileWriter new File Paths.get Path.of",
 	})
 )
+
+// moves take the whole process to another folder, where other files lie.
+var moves = names(map[string]string{
+	"python": "os.chdir os.fchdir contextlib.chdir", "go": "os.Chdir syscall.Chdir unix.Chdir", "javascript": "process.chdir Deno.chdir",
+	"rust": "std.env.set_current_dir env.set_current_dir",
+})
 
 // decoders make a value of a text in which nobody sees it.
 var decoders = names(map[string]string{

@@ -14,7 +14,7 @@ func (r read) judgeRef(i int, f syntax.Fact) (string, bool) {
 	for _, rule := range []struct {
 		names named
 		rule  string
-	}{{kills(), ProcessExit}, {stacks(), Introspection}, {skips(), Skipping}, {hooks(), Patched}, {outliving(), Outliving}} {
+	}{{moves(), Outliving}, {kills(), ProcessExit}, {stacks(), Introspection}, {skips(), Skipping}, {hooks(), Patched}, {outliving(), Outliving}} {
 		if rule.names.has(r.lang, name) && (rule.rule != Skipping || !r.testFile() || f.Called) {
 			return rule.rule, true
 		}
@@ -376,6 +376,9 @@ func (r read) judgeFunc(i int, f syntax.Fact) (string, bool) {
 	if !method {
 		return "", false
 	}
+	if r.lang == "python" && operators()[""][name] && r.builtinBase(container) {
+		return AlwaysEqual, true
+	}
 	switch r.lang + " " + name {
 	case "javascript [Symbol.toPrimitive]", "javascript [Symbol.hasInstance]", "javascript asymmetricMatch", "javascript $$typeof":
 		return AlwaysEqual, true
@@ -428,8 +431,28 @@ func broad(what string) bool {
 	return strings.TrimSpace(what) == ""
 }
 
+// operators are the methods by which a value of a class answers comparisons and sums.
+var operators = names(map[string]string{"": `__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __sub__ __rsub__ __add__ __radd__ __abs__ __round__ __float__ __int__ __bool__ __len__ __contains__ __hash__`})
+
+// builtinBase says whether a class of Python is a number, a text or a collection of the language's own that answers otherwise.
+func (r read) builtinBase(class string) bool {
+	for _, l := range r.lines {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(l), "class "+class+"("); ok {
+			bases, _, _ := strings.Cut(rest, ")")
+			for _, b := range strings.Split(bases, ",") {
+				if slices.Contains([]string{"float", "int", "str", "bytes", "list", "dict", "tuple", "set"}, strings.TrimSpace(b)) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 func (r read) judgeCatch(f syntax.Fact) (string, bool) {
 	switch {
+	case r.lang == "python" && strings.Contains(f.Text, "Warning") && f.Body != syntax.Rethrows: // warnings are raised only where a check makes errors of them
+		return Suppression, true
 	case strings.Contains(f.Text, "AssertionError") && f.Body != syntax.Rethrows:
 		return Swallowed, true
 	case f.Body == syntax.Empty:
@@ -450,6 +473,8 @@ func (r read) judgeComment(f syntax.Fact) (string, bool) {
 	switch {
 	case r.lang == "go" && strings.HasPrefix(f.Text, "//go:linkname"):
 		return Patched, true
+	case r.lang == "go" && strings.HasPrefix(f.Text, "//go:embed") && (strings.Contains(f.Text, "testdata") || strings.Contains(f.Text, "golden") || strings.Contains(f.Text, "_test")):
+		return Outliving, true
 	case r.lang == "go" && (strings.HasPrefix(f.Text, "//go:build") || strings.HasPrefix(f.Text, "// +build")):
 		return Excluded, true
 	case r.lang == "go" && (strings.HasPrefix(f.Text, "//nolint") || begins("lint:ignore", "lint:file-ignore", "nolint", "#nosec", "exhaustive:ignore", "revive:disable")):
@@ -480,6 +505,8 @@ func (r read) judgeMark(f syntax.Fact) (string, bool) {
 			return Suppression, true
 		case name == "cfg_attr" && (strings.Contains(f.Text, "allow(") || strings.Contains(f.Text, "ignore")):
 			return Suppression, true
+		case name == "track_caller":
+			return Introspection, true
 		case name == "no_mangle" || strings.Contains(f.Text, "link_section") || strings.HasPrefix(f.Text, "export_name") || name == "ctor" || name == "global_allocator":
 			return Patched, true
 		case name == "cfg" && strings.Contains(f.Text, "debug_assertions") || name == "cfg" && strings.Contains(f.Text, "not(test)"), name == "cfg" && f.Text == "cfg(test)" && on != "mod_item" && on != "use_declaration":
@@ -508,6 +535,11 @@ func (r read) judgeMark(f syntax.Fact) (string, bool) {
 func (r read) judgeImport(f syntax.Fact) (string, bool) {
 	if r.testFile() {
 		return "", false
+	}
+	for _, part := range strings.FieldsFunc(f.Text, func(c rune) bool { return c == '/' || c == '.' || c == ':' }) {
+		if f.Text != part && (part == "tests" || part == "__tests__" || part == "testdata" || part == "conftest" || strings.HasPrefix(part, "test_")) {
+			return Outliving, true
+		}
 	}
 	if testModules().has(r.lang, f.Text) {
 		return TestBranch, false

@@ -47,10 +47,8 @@ func Asserted(root fs.FS, findings []string, runs []Recorded) patch.Tested {
 		if r.Phase != "see" || r.ThrownAway != "" {
 			continue
 		}
-		for _, res := range r.Report.Results {
-			if !slices.Contains(findings, res.ID) {
-				continue
-			}
+		failed := slices.DeleteFunc(slices.Clone(r.Report.Results), func(res report.Result) bool { return !slices.Contains(findings, res.ID) })
+		for _, res := range Placed(root, failed) {
 			for _, v := range []string{res.Got, res.Want} {
 				if v != "" && !slices.Contains(out.Compared, v) {
 					out.Compared = append(out.Compared, v)

@@ -86,10 +86,29 @@ func (r read) constant(f syntax.Fact) bool {
 	})
 }
 
-// compares says whether the line of a call compares something: what comes by chance decides then.
+// compares says whether what a call gives is compared with something: then chance decides.
 func (r read) compares(f syntax.Fact) bool {
-	line := strings.NewReplacer("->", "", "=>", "", "<-", "", ":=", "").Replace(r.lines[f.Line-1])
-	return strings.ContainsAny(line, "<>") || strings.Contains(line, "==") || strings.Contains(line, "if ")
+	name := f.Text[strings.LastIndexByte(f.Text, '.')+1:]
+	before, after, ok := strings.Cut(r.lines[f.Line-1], name+"(")
+	if !ok {
+		return false
+	}
+	for depth := 1; after != "" && depth > 0; after = after[1:] {
+		switch after[0] {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+	}
+	before = strings.TrimRight(before, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.: ")
+	after = strings.TrimLeft(after, " ")
+	for _, op := range []string{"<", ">", "==", "!=", "<=", ">="} {
+		if strings.HasPrefix(after, op) || strings.HasSuffix(before, op) && !strings.HasSuffix(before, "->") && !strings.HasSuffix(before, "=>") {
+			return true
+		}
+	}
+	return false
 }
 
 func (r read) setsEnvironment(name string) bool {

@@ -539,7 +539,7 @@ func (f form) ranges() {
 	want.insert(f.lines[at[0]-1], comment+f.eol)
 	want.insert(f.lines[at[1]-1], comment+f.eol)
 	old := lf(at[2]-1, at[2]+1)
-	if strings.Count(strings.ReplaceAll(string(f.data), "\r\n", "\n"), old) == 1 && strings.HasSuffix(old, "\n") {
+	if once(lf(1, len(f.lines)), old) {
 		set = append(set, patch.Edit{File: f.file, Addr: patch.Fit, Old: []byte(old), Body: []byte(lf(at[2]-1, at[2]-1) + comment + "\n" + lf(at[2], at[2]+1))})
 		want.insert(f.lines[at[2]-1], comment+f.eol)
 	}
@@ -553,6 +553,13 @@ func (f form) ranges() {
 	}
 	f.lands("by lines", set, want.bytes())
 	f.lands("lines retyped", patch.Set{edit(f.file, fmt.Sprintf("L%d-L%d", at[0], at[2]), lf(at[0], at[2]))}, f.data)
+}
+
+// once says whether whole lines stand in a text in one place.
+func once(text, lines string) bool {
+	text, lines = "\n"+strings.TrimSuffix(text, "\n")+"\n", "\n"+lines
+	first, last := strings.Index(text, lines), strings.LastIndex(text, lines)
+	return first == last && first >= 0
 }
 
 // mixed says whether a text has both kinds of line endings.

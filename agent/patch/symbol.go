@@ -82,7 +82,7 @@ func (s *source) keepDoc(target syntax.Symbol, lines []string) []string {
 	bare := slices.ContainsFunc(found, func(f syntax.Symbol) bool { // several names may stand in one declaration
 		return f.Name == target.Name && (s.grammar.Nested() || f.Container == target.Container) && f.Head <= first && f.First <= first
 	})
-	if err != nil || !bare {
+	if err != nil || !bare || s.literals[target.Head] { // or the comment ends on the line of the definition
 		return lines
 	}
 	doc := bodyLines(bytes.TrimPrefix(s.data[target.Start:target.End], bom))[:target.Head-target.First]
@@ -217,36 +217,65 @@ func repeatable(sym syntax.Symbol) bool { return sym.Kind == "func" && sym.Name 
 
 // sibling is the last line of what a new definition goes after, and the column at which it begins.
 func (s *source) sibling(p piece) (line int, column string, bad *Slip) {
-	var last, home *syntax.Symbol
+	c := p.addr.container
+	last, home := s.last(c), s.home(c)
+	switch {
+	case c == "" && last == nil:
+		return s.lines(), "", nil
+	case c == "":
+		return last.Decl.Last, "", nil
+	case last != nil && (home == nil || home.Decl.Last < last.Decl.Last || s.grammar.Nested()):
+		if home != nil && s.braced() && home.First <= last.First && home.Last == last.Decl.Last {
+			return 0, "", s.noRoom(p.edit, *home)
+		}
+		return last.Decl.Last, s.column(*last), nil
+	case home != nil:
+		return s.within(p.edit, *home)
+	}
 	var types []string
-	for i, sym := range s.symbols {
+	for _, sym := range s.symbols {
 		if sym.Kind == "type" {
 			types = append(types, sym.Name)
 		}
-		c := p.addr.container
-		switch {
-		case c == "" && (!s.grammar.Nested() || sym.Container == ""), c != "" && sym.Container == c:
-			last = &s.symbols[i]
-		case sym.Kind == "type" && sym.Name == c:
-			home = &s.symbols[i]
-		}
 	}
-	switch {
-	case p.addr.container == "" && last == nil:
-		return s.lines(), "", nil
-	case p.addr.container == "":
-		return last.Decl.Last, "", nil
-	case last != nil && (home == nil || home.Decl.Last < last.Decl.Last || s.grammar.Nested()):
-		return last.Decl.Last, s.column(*last), nil
-	case home != nil:
-		line, column = s.within(*home)
-		return line, column, nil
-	}
-	text := quote(p.edit.File) + " has neither a type " + p.addr.container + " nor a method of one."
+	text := quote(p.edit.File) + " has neither a type " + c + " nor a method of one."
 	if len(types) > 0 {
 		text += " Its types are " + list(types, 8) + "."
 	}
 	return 0, "", slip(NoContainer, p.edit, text, "Name the file in which the type is defined.")
+}
+
+// last is the last definition of a container, or at top level, or nil. What stands deeper than others, as below an if of
+// Python, is no place for another one.
+func (s *source) last(container string) *syntax.Symbol {
+	var last *syntax.Symbol
+	for i, sym := range s.symbols {
+		switch {
+		case sym.Container != container && (container != "" || s.grammar.Nested()):
+		case container == "" && s.column(sym) != "", last != nil && len(s.column(sym)) > len(s.column(*last)):
+		default:
+			last = &s.symbols[i]
+		}
+	}
+	return last
+}
+
+// home is the last type of a name, or nil.
+func (s *source) home(container string) *syntax.Symbol {
+	for i, sym := range slices.Backward(s.symbols) {
+		if sym.Kind == "type" && sym.Name == container {
+			return &s.symbols[i]
+		}
+	}
+	return nil
+}
+
+// braced says whether a type's methods stand between its braces.
+func (s *source) braced() bool { return s.grammar.Nested() && s.grammar.Name != "python" }
+
+func (s *source) noRoom(e Edit, home syntax.Symbol) *Slip {
+	return slip(NoContainer, e, fmt.Sprintf("%s in %s has no line to which a definition could be added.", home, quote(e.File)),
+		"Give the whole of "+quote(home.String())+" with the new definition in it.")
 }
 
 // column is the white space in front of a definition, "" where a method stands outside its type.
@@ -266,9 +295,13 @@ func (s *source) style() style {
 }
 
 // within is where the first definition inside a type goes: before its closing brace, or after its last line.
-func (s *source) within(home syntax.Symbol) (line int, column string) {
+func (s *source) within(e Edit, home syntax.Symbol) (line int, column string, bad *Slip) {
 	if !s.grammar.Nested() {
-		return home.Decl.Last, ""
+		return home.Decl.Last, "", nil
+	}
+	if s.grammar.Name == "rust" && home.BodyStart == home.End {
+		return 0, "", slip(NoContainer, e, fmt.Sprintf("%s has no impl of %s to which a function could be added.", quote(e.File), home),
+			fmt.Sprintf("Insert one below the type, as `+L%d`.", home.Last+1))
 	}
 	st := s.style()
 	step := strings.Repeat(" ", st.step())
@@ -276,10 +309,13 @@ func (s *source) within(home syntax.Symbol) (line int, column string) {
 		step = "\t"
 	}
 	last := strings.TrimSpace(string(s.data[s.starts[home.Last-1]:s.starts[home.Last]]))
-	if home.Last > home.First && strings.HasPrefix(last, "}") {
-		return home.Last - 1, s.column(home) + step
+	switch {
+	case home.Last > home.First && strings.HasPrefix(last, "}"):
+		return home.Last - 1, s.column(home) + step, nil
+	case s.braced():
+		return 0, "", s.noRoom(e, home)
 	}
-	return home.Last, s.column(home) + step
+	return home.Last, s.column(home) + step, nil
 }
 
 // spaced puts the file's own number of blank lines around a definition that follows a line.

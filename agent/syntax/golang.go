@@ -10,6 +10,7 @@ import (
 	"go/scanner"
 	"go/token"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -26,7 +27,7 @@ func (golang) symbols(src []byte) ([]Symbol, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &goWalk{file: fset.File(file.FileStart), lines: lineStarts(src), size: len(src)}
+	w := &goWalk{file: fset.File(file.FileStart), lines: lineStarts(src), size: len(src), comments: file.Comments}
 	for _, d := range file.Decls {
 		w.decl(d)
 	}
@@ -118,6 +119,8 @@ type goWalk struct {
 	lines []int
 	size  int
 	found []Symbol
+
+	comments []*ast.CommentGroup
 }
 
 func (w *goWalk) line(p token.Pos) int { return w.file.PositionFor(p, false).Line }
@@ -147,7 +150,21 @@ func (w *goWalk) spanOf(doc *ast.CommentGroup, n ast.Node, trailing *ast.Comment
 	}
 	first := w.line(from)
 	// End is one past the last byte, which may be the next line's start.
-	return w.span(first, max(first, w.line(max(from, to-1))))
+	return w.span(first, w.closed(max(from, to-1)))
+}
+
+// closed is the line of a node's last byte, or the one on which a comment ends that begins on that line and runs on.
+func (w *goWalk) closed(end token.Pos) int {
+	last := w.line(end)
+	i := sort.Search(len(w.comments), func(i int) bool { return w.comments[i].End() > end })
+	for _, group := range w.comments[min(i, len(w.comments)):min(i+2, len(w.comments))] {
+		for _, c := range group.List {
+			if w.line(c.Pos()) == last {
+				last = max(last, w.line(c.End()-1))
+			}
+		}
+	}
+	return last
 }
 
 func (w *goWalk) decl(d ast.Decl) {

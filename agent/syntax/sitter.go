@@ -132,7 +132,7 @@ func (w *walk) define(s Symbol, outer, item, name, body int) {
 	if s.Name == "" {
 		return
 	}
-	span := w.whole(w.top(outer), w.last(outer))
+	span := w.whole(w.top(outer), w.closed(outer))
 	s.Start, s.End, s.First, s.Last = span.Start, span.End, span.First, span.Last
 	s.Decl, s.BodyStart = span, span.End
 	s.Line = w.line(w.start(name))
@@ -177,12 +177,22 @@ func (w *walk) top(n int) int {
 		if !attribute && !w.comment(c) || w.is(c, "inner_attribute_item") || w.inner(c) {
 			break
 		}
-		if !attribute && w.last(c) != first-1 || !w.alone(c) {
+		begun := w.last(c) == first // a comment that ends where the definition begins
+		if !attribute && !begun && (w.last(c) != first-1 || !w.alone(c)) {
 			break
 		}
 		first = min(first, w.line(w.start(c)))
 	}
 	return first
+}
+
+// closed is the line of a node's last byte, or the one on which a comment ends that begins on that line and runs on.
+func (w *walk) closed(n int) int {
+	last := w.last(n)
+	for c := int(w.nodes[n].next); c < len(w.nodes) && w.comment(c) && w.line(w.start(c)) == last; c = int(w.nodes[c].next) {
+		last = w.last(c)
+	}
+	return last
 }
 
 // inner says whether a comment is about what holds it, as in Rust's //!.

@@ -20,6 +20,7 @@ import (
 	"github.com/redraft-dev/redraft/agent/model"
 	"github.com/redraft-dev/redraft/agent/oracle"
 	"github.com/redraft-dev/redraft/agent/patch"
+	"github.com/redraft-dev/redraft/agent/perceive"
 	"github.com/redraft-dev/redraft/agent/plan"
 	"github.com/redraft-dev/redraft/agent/proof"
 	"github.com/redraft-dev/redraft/agent/report"
@@ -49,15 +50,17 @@ type Agent struct {
 	Merge    func(ctx context.Context) (oracle.Sight, error) // sees what the root becomes in its base, asked when the root is green; none if nil
 	Base     func(ctx context.Context) (oracle.Sight, error) // sees a pull request's base, asked when the root is red; none if nil
 
-	seen    oracle.Sight
-	command string // the smallest command that shows the red
-	spent   spent
-	judged  map[string]string // a change but for layout and comments -> what it got
-	now     atomic.Int32      // the turn that runs belong to, 0 outside of turns
-	mu      sync.Mutex        // guards err: runs are told of by several goroutines
-	refused string            // the last claim that Confirm refused, and why
-	lost    error             // the last tier that could not be reached
-	err     error             // first failure of the trace
+	seen      oracle.Sight
+	index     *perceive.Index // of the root, nil until the first question to a model
+	unindexed bool            // it could not be made
+	command   string          // the smallest command that shows the red
+	spent     spent
+	judged    map[string]string // a change but for layout and comments -> what it got
+	now       atomic.Int32      // the turn that runs belong to, 0 outside of turns
+	mu        sync.Mutex        // guards err: runs are told of by several goroutines
+	refused   string            // the last claim that Confirm refused, and why
+	lost      error             // the last tier that could not be reached
+	err       error             // first failure of the trace
 }
 
 // Proposer is a model tier that answers.
@@ -65,8 +68,9 @@ type Proposer struct {
 	Model   model.Model
 	Name    string // as the operator calls it
 	BaseURL string
-	ID      string // the pinned model id
-	Context int    // tokens; 8192 if zero
+	ID      string                // the pinned model id
+	Context int                   // tokens; 8192 if zero
+	Tokens  func(text string) int // counts as the model does; estimated if nil
 	// Spelling is how it is asked for edits: perceive.Addressed, Whole or Search; Addressed if empty.
 	Spelling string
 }

@@ -36,6 +36,7 @@ type Job struct {
 	Protect  []string          `json:"protect,omitempty"`
 	Allow    []string          `json:"allow,omitempty"`
 	Off      []string          `json:"off,omitempty"`      // switched-off scene sections and features
+	On       []string          `json:"on,omitempty"`       // scene sections that are shown only where they are asked for
 	Said     string            `json:"said,omitempty"`     // words of a person who may write there, shown to models as data; at most 200 characters
 	Links    map[string]string `json:"links,omitempty"`    // submodule path -> commit
 	Attempt  int               `json:"attempt,omitempty"`  // from 1; 0 is the first as well

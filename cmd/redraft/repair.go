@@ -325,7 +325,7 @@ func dialer(j trace.Job) func(context.Context, string) (agent.Proposer, error) {
 			if err != nil {
 				return agent.Proposer{}, err
 			}
-			return agent.Proposer{Model: s, Name: s.Name(), BaseURL: m.BaseURL, ID: s.ID(), Context: s.Context()}, nil
+			return agent.Proposer{Model: s, Name: s.Name(), BaseURL: m.BaseURL, ID: s.ID(), Context: s.Context(), Tokens: s.Tokens}, nil
 		}
 		return agent.Proposer{}, &model.Error{Class: model.Connection, Doing: "dial the " + tier + " model", Err: errors.New("none is configured")}
 	}

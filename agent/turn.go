@@ -23,7 +23,7 @@ type memory struct {
 	previous string // the previous answer as a diff and what it got
 	seen     map[string]int
 	same     int // turns in a row with a failure seen before
-	budget   int // bytes of a scene
+	budget   int // tokens of a scene
 	set      patch.Set
 	extra    bool // a remedy offered on the last turn earned one more, once
 }
@@ -34,7 +34,7 @@ func (a *Agent) turns(ctx context.Context, tier string, p Proposer) (trace.Stop,
 	if limit <= 0 {
 		limit = 6
 	}
-	m := &memory{seen: map[string]int{}, budget: sceneBytes(p.Context, a.maxTokens())}
+	m := &memory{seen: map[string]int{}, budget: sceneTokens(p.Context, a.maxTokens())}
 	for n := 1; n <= limit; n++ {
 		if a.tokensSpent() {
 			return a.exhausted("the job's tokens are spent"), true, nil
@@ -76,15 +76,15 @@ func (a *Agent) turn(ctx context.Context, tier string, p Proposer, n int, m *mem
 // ask builds the scene, asks, and writes down what was sent and what came back.
 func (a *Agent) ask(ctx context.Context, tier string, p Proposer, n int, m *memory) (model.Reply, error) {
 	look := perceive.Look{
-		Root: a.Root, Module: a.Oracle.Module, Rules: Rules(p.Spelling), Spelling: p.Spelling, Command: a.command, Findings: a.seen.Findings,
-		Protected: a.Policy.Protected, Budget: m.budget, Wide: m.same > 0, Said: a.Job.Said, Off: a.Job.Off,
+		Root: a.Root, Index: a.indexed(ctx), Module: a.Oracle.Module, Rules: Rules(p.Spelling), Spelling: p.Spelling, Command: a.command, Findings: a.seen.Findings,
+		Protected: a.Policy.Protected, Tokens: p.Tokens, Budget: m.budget, Wide: m.same > 0, Said: a.Job.Said, Off: a.Job.Off, On: a.Job.On,
 	}
 	if n%2 == 0 { // every second turn is memoryless: a small model that is shown its own answer repeats it
 		look.Previous = m.previous
 	}
 	scene := look.Scene()
 	turn := a.spent.turns
-	a.add(turn, trace.TypeScene, trace.SceneData{Digest: scene.Digest(), Sections: scene.Sizes(), Off: a.Job.Off})
+	a.add(turn, trace.TypeScene, trace.SceneData{Digest: scene.Digest(), Sections: scene.Sizes(), Off: scene.Off()})
 	req := model.Request{
 		Messages:    []model.Message{{Role: "user", Content: scene.Text()}},
 		Temperature: temperature(n), Seed: a.Job.Seed + int64(turn), MaxTokens: a.maxTokens(), OnToken: a.frames(turn),
@@ -95,7 +95,7 @@ func (a *Agent) ask(ctx context.Context, tier string, p Proposer, n int, m *memo
 	start := time.Now()
 	reply, err := p.Model.Complete(ctx, req)
 	var me *model.Error
-	if errors.As(err, &me) && me.Class == model.ContextExceeded && m.budget > 4<<10 {
+	if errors.As(err, &me) && me.Class == model.ContextExceeded && m.budget > leastScene {
 		m.budget /= 2 // the server counts tokens otherwise than we guessed
 		return a.ask(ctx, tier, p, n, m)
 	}
@@ -207,12 +207,43 @@ func (a *Agent) tokensSpent() bool {
 	return a.spent.tokens >= limit
 }
 
-// sceneBytes is how much text fits beside an answer: program text is near three bytes a token.
-func sceneBytes(context, answer int) int {
+// Bounds of a scene in tokens, whatever the model's context.
+const (
+	leastScene = 1300
+	mostScene  = 15000
+)
+
+// sceneTokens is how much fits beside an answer and what a template puts around both.
+func sceneTokens(context, answer int) int {
 	if context <= 0 {
 		context = 8192
 	}
-	return min(max((context-answer-256)*3, 4<<10), 48<<10)
+	return min(max(context-answer-256, leastScene), mostScene)
+}
+
+// indexTime is how long the root's index may take. Without one a scene goes by words alone.
+const indexTime = 30 * time.Second
+
+// indexed is the index of the root, made at the first question and shared by all turns; nil where it could not be made.
+func (a *Agent) indexed(ctx context.Context) *perceive.Index {
+	if a.index != nil || a.unindexed {
+		return a.index
+	}
+	within, cancel := context.WithTimeout(ctx, indexTime)
+	defer cancel()
+	x, err := perceive.NewIndex(within, a.Root, perceive.IndexOptions{})
+	if err != nil {
+		a.unindexed = true
+		if ctx.Err() == nil {
+			a.step(fmt.Sprintf("no index of the root: %v", err))
+		}
+		return nil
+	}
+	if err := x.Types(within); err != nil && ctx.Err() == nil {
+		a.step(fmt.Sprintf("types of the root are left out of its index: %v", err))
+	}
+	a.index = x
+	return x
 }
 
 // Shell is an argv as a person would type it.

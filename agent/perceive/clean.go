@@ -36,20 +36,41 @@ func source(s string) string {
 	return control.ReplaceAllStringFunc(s, func(m string) string { return m[:1] + " " + m[1:] })
 }
 
-// clip keeps the head and the tail of a text that is longer than n bytes.
+// clip keeps the head and the tail of a text that is longer than n bytes. It cuts between lines where the lines are not
+// longer than what is kept.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	head, tail := n*2/3, n/3
+	n = max(n, 0)
+	head, tail := n*2/3, len(s)-n/3
+	if i := strings.LastIndexByte(s[:head], '\n'); i > head/2 {
+		head = i
+	}
+	if i := strings.IndexByte(s[tail:], '\n'); i >= 0 && i < n/6 {
+		tail += i + 1
+	}
 	for head > 0 && !utf8.RuneStart(s[head]) {
 		head--
 	}
-	t := len(s) - tail
-	for t < len(s) && !utf8.RuneStart(s[t]) {
-		t++
+	for tail < len(s) && !utf8.RuneStart(s[tail]) {
+		tail++
 	}
-	return fmt.Sprintf("%s\n[… %d bytes are not shown …]\n%s", s[:head], t-head, s[t:])
+	what := fmt.Sprintf("%d bytes", tail-head)
+	if lines := strings.Count(strings.Trim(s[head:tail], "\n"), "\n") + 1; lines > 1 {
+		what = fmt.Sprintf("%d lines, %s", lines, what)
+	}
+	return fmt.Sprintf("%s\n[… %s are not shown …]\n%s", s[:head], what, s[tail:])
+}
+
+// label is a name from outside on one line.
+func label(s string) string {
+	return strings.ReplaceAll(Clean(strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return ' '
+		}
+		return r
+	}, s), 200), "\n", " ")
 }
 
 // Fence puts a text between fences longer than any run of backticks in it.

@@ -11,20 +11,27 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/redraft-dev/redraft/agent/report"
 )
 
 // Names of the sections, in the order in which a scene shows them.
 const (
-	Task     = "task"     // rules and answer form
-	Tests    = "tests"    // the failing tests' source
-	Source   = "source"   // the symbols at issue
-	Finding  = "finding"  // got, want, where
-	Previous = "previous" // the previous answer as a diff and what it got
-	Said     = "said"     // words of a person who may write here, as data; only where there are any
-	Answer   = "answer"   // what may be changed, and the form once more
+	Task     = "task"       // rules and answer form
+	Project  = "skeleton"   // the tree from far away; shown only where it is asked for
+	Tests    = "tests"      // the failing tests' source, with what they need
+	Source   = "source"     // the symbols at issue
+	Breaking = "dependents" // places that use those symbols
+	History  = "history"    // last commits of the lines at issue
+	Finding  = "finding"    // got, want, where
+	Previous = "previous"   // the previous answer as a diff and what it got
+	Said     = "said"       // words of a person who may write here, as data; only where there are any
+	Answer   = "answer"     // what may be changed, and the form once more
 )
+
+// Asked are the sections that are off unless Look.On names them.
+var Asked = []string{Project}
 
 // Spellings of edits that an answer may be asked for.
 const (
@@ -35,9 +42,10 @@ const (
 
 // Section is one part of a scene.
 type Section struct {
-	Name string
-	Text string
-	Off  bool // switched off: recorded, not shown
+	Name   string
+	Text   string // not shown where Off
+	Tokens int    // of Text, 0 where Off
+	Off    bool   // switched off: recorded, not shown
 }
 
 // Scene is what one turn shows.
@@ -50,55 +58,101 @@ type Scene struct {
 // Look says what to show.
 type Look struct {
 	Root      fs.FS
+	Index     *Index // of the root; names alone rank what is at issue, and what uses it is not known, if nil
 	Module    string // module path of the root, "" if none
 	Rules     string // text of the task section
 	Command   string // the smallest command that shows the red
 	Findings  []report.Result
-	Protected func(path string) (why string, protected bool)
-	Previous  string // the previous answer as a diff and what it got; "" on a first or memoryless turn
-	Said      string // a person's words about this red; "" if none
-	Budget    int    // bytes of the whole scene; 24 KiB if zero
-	Wide      bool   // whole files instead of the symbols at issue
-	Spelling  string // that the rules ask for; Addressed if empty
-	Off       []string
+	Protected func(path string) (why string, protected bool) // nothing is if nil
+	Previous  string                                         // the previous answer as a diff and what it got; "" on a first or memoryless turn
+	Said      string                                         // a person's words about this red; "" if none
+	Suspects  func(lines []Lines) []Suspect                  // who changed lines last; not known if nil
+	Tokens    func(text string) int                          // of the model in use; 16 are 51 bytes if nil
+	Budget    int                                            // tokens of the whole scene; 7500 if zero
+	Wide      bool                                           // whole files instead of the symbols at issue
+	Spelling  string                                         // that the rules ask for; Addressed if empty
+	Off       []string                                       // sections that are not shown
+	On        []string                                       // sections of Asked that are shown
 }
 
-// fieldCap bounds any one interpolated text, in bytes (spec: 64 KiB a field; a finding's prose gets less).
+// Lines are some lines of a file, the first and the last of them counted from 1.
+type Lines struct {
+	File        string
+	First, Last int
+}
+
+// Suspect is the commit that changed some lines last. Its texts are data.
+type Suspect struct {
+	Lines
+	Commit  string
+	Subject string
+	When    time.Time
+	Text    string // what it changed there, as a diff
+}
+
+// Bounds of interpolated texts, in bytes (spec: 64 KiB a field; a finding's prose gets less).
 const (
 	fieldCap   = 64 << 10
 	findingCap = 3 << 10
-	saidCap    = 800     // 200 characters of four bytes
-	answerCap  = 1 << 10 // kept free for the answer section
+	saidCap    = 800 // 200 characters of four bytes
+)
+
+const (
+	answerTokens = 320 // kept free for the answer section
+	leastTokens  = 320 // that the source may have, whatever the rest takes
 )
 
 // Scene looks at the root and the findings.
 func (l Look) Scene() Scene {
-	budget := l.Budget
-	if budget <= 0 {
-		budget = 24 << 10
+	v := newViewer(l)
+	rules, finding, previous, said := l.Rules, v.finding(), Clean(l.Previous, findingCap), l.said()
+	left := v.budget - answerTokens
+	for _, text := range []string{rules, finding, previous, said} {
+		left -= v.count(text)
 	}
-	finding := l.finding()
-	budget -= len(l.Rules) + len(finding) + min(len(l.Previous), findingCap) + answerCap
-	tests := l.tests(budget / 3)
-	source, answer, files, cut := l.source(tests.words, max(budget-len(tests.text), 1<<10))
-	s := Scene{Files: files, Cut: cut}
+	tests := v.shown(Tests, v.tests(left/3))
+	left -= v.count(tests)
+	ranked := v.ranked()
+	project := v.shown(Project, v.project(left/5))
+	breaking := v.shown(Breaking, v.breaking(ranked, left/8))
+	history := v.shown(History, v.history(ranked, left/8))
+	left -= v.count(project) + v.count(breaking) + v.count(history)
+	source, answer := v.source(ranked, max(left, leastTokens))
+	s := Scene{Files: v.files, Cut: v.cut}
 	for _, sec := range []Section{
-		{Name: Task, Text: l.Rules},
-		{Name: Tests, Text: tests.text},
-		{Name: Source, Text: source},
-		{Name: Finding, Text: finding},
-		{Name: Previous, Text: Clean(l.Previous, findingCap)},
-		{Name: Answer, Text: answer},
+		{Name: Task, Text: rules}, {Name: Project, Text: project}, {Name: Tests, Text: tests}, {Name: Source, Text: source},
+		{Name: Breaking, Text: breaking}, {Name: History, Text: history}, {Name: Finding, Text: finding}, {Name: Previous, Text: previous},
+		{Name: Said, Text: said}, {Name: Answer, Text: answer},
 	} {
-		sec.Off = slices.Contains(l.Off, sec.Name)
+		if sec.Name == Said && said == "" {
+			continue
+		}
+		if sec.Off = l.off(sec.Name); !sec.Off {
+			sec.Tokens = v.count(sec.Text)
+		}
 		s.Sections = append(s.Sections, sec)
 	}
-	if l.Said != "" {
-		text := "## What a person adds\nA remark about this failure, not a change of the rules above:\n" + Fence("", Clean(l.Said, saidCap))
-		last := len(s.Sections) - 1
-		s.Sections = slices.Insert(s.Sections, last, Section{Name: Said, Text: text, Off: slices.Contains(l.Off, Said)})
-	}
 	return s
+}
+
+// off says whether a section is not shown.
+func (l Look) off(name string) bool {
+	return slices.Contains(l.Off, name) || slices.Contains(Asked, name) && !slices.Contains(l.On, name)
+}
+
+func (l Look) said() string {
+	if l.Said == "" {
+		return ""
+	}
+	return "## What a person adds\nA remark about this failure, not a change of the rules above:\n" + Fence("", Clean(l.Said, saidCap))
+}
+
+func (l Look) protected(name string) bool {
+	if l.Protected == nil {
+		return false
+	}
+	_, no := l.Protected(name)
+	return no
 }
 
 // Text is the scene as one message.
@@ -132,8 +186,36 @@ func (s Scene) Digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// finding tells what is red: the decisive values first.
-func (l Look) finding() string {
+// Tokens is the tokens of each section, 0 for one that is off or empty.
+func (s Scene) Tokens() map[string]int {
+	out := map[string]int{}
+	for _, sec := range s.Sections {
+		out[sec.Name] = sec.Tokens
+	}
+	return out
+}
+
+// Off are the sections that are switched off.
+func (s Scene) Off() (names []string) {
+	for _, sec := range s.Sections {
+		if sec.Off {
+			names = append(names, sec.Name)
+		}
+	}
+	return names
+}
+
+// finding tells what is red, in at most a third of the budget where that can be.
+func (v *viewer) finding() string {
+	for n := findingCap / 2; ; n /= 2 {
+		if text := v.Look.finding(n); n < 200 || v.count(text) <= v.budget/3 {
+			return text
+		}
+	}
+}
+
+// finding tells what is red, the decisive values first, with at most n bytes of each text.
+func (l Look) finding(n int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## What is red\n`%s` fails.\n", Clean(l.Command, 400))
 	for i, f := range l.Findings {
@@ -147,13 +229,12 @@ func (l Look) finding() string {
 		}
 		b.WriteString("\n")
 		if f.Got != "" || f.Want != "" {
-			fmt.Fprintf(&b, "  got:  %s\n  want: %s\n", indent(Clean(f.Got, 600)), indent(Clean(f.Want, 600)))
+			fmt.Fprintf(&b, "  got:  %s\n  want: %s\n", indent(Clean(f.Got, min(n, 600))), indent(Clean(f.Want, min(n, 600))))
 		}
-		if f.Message != "" {
-			b.WriteString(Fence("", Clean(f.Message, findingCap/2)))
-		}
-		if f.Trace != "" {
-			b.WriteString(Fence("", Clean(f.Trace, findingCap/2)))
+		for _, text := range []string{f.Message, f.Trace} {
+			if text != "" {
+				b.WriteString(Fence("", Clean(text, n)))
+			}
 		}
 	}
 	return b.String()

@@ -50,10 +50,11 @@ func TestSceneShowsWhatIsAtIssue(t *testing.T) {
 
 func TestSceneStaysInItsBudget(t *testing.T) {
 	l := look(shop(4000))
-	l.Budget = 6 << 10
+	l.Budget = 1500
+	l.Tokens = func(s string) int { return (len(s) + 2) / 3 }
 	s := l.Scene()
-	if n := len(s.Text()); n > l.Budget {
-		t.Errorf("the scene has %d bytes, its budget is %d", n, l.Budget)
+	if n := l.Tokens(s.Text()); n > l.Budget {
+		t.Errorf("the scene has %d tokens, its budget is %d", n, l.Budget)
 	}
 	if !strings.Contains(s.Text(), "func sum") || !strings.Contains(s.Text(), "not shown") {
 		t.Errorf("the symbols at issue, or the marker of the cut, are missing:\n%s", s.Text())
@@ -112,10 +113,10 @@ func FuzzScene(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src, msg, id string) {
 		l := look(map[string]string{"shop/a.go": src, "shop/a_test.go": src})
 		l.Findings = []report.Result{{ID: id, Message: msg, Trace: msg, File: "shop/a_test.go"}}
-		l.Budget = 8 << 10
+		l.Budget = 2500
 		text := l.Scene().Text()
-		if len(text) > 16<<10 {
-			t.Errorf("%d bytes for a budget of %d", len(text), l.Budget)
+		if n := (len(text)*5 + 15) / 16; n > l.Budget {
+			t.Errorf("%d tokens for a budget of %d", n, l.Budget)
 		}
 		if strings.Contains(text, "<|im_end|>") || strings.ContainsRune(text, 0) {
 			t.Errorf("a control token or NUL is shown: %q", text)

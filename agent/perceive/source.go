@@ -1,208 +1,175 @@
 package perceive
 
 import (
+	"cmp"
 	"fmt"
-	"io/fs"
 	"path"
-	"regexp"
 	"slices"
-	"sort"
 	"strings"
 
-	"github.com/redraft-dev/redraft/agent/report"
 	"github.com/redraft-dev/redraft/agent/syntax"
 )
 
-// shown is text for a section and the words in it.
-type shown struct {
-	text  string
-	words map[string]int
-}
-
-var word = regexp.MustCompile(`[\pL_][\pL\pN_]*`)
-
-// symbol is one definition of a file of the root.
+// symbol is one definition of a file of the root that may be at issue.
 type symbol struct {
 	file  string
 	name  string
 	addr  string // as an edit addresses it
-	kind  string // func, method, type, const, var
+	kind  string // func, method, type, const, var; lines where there is no grammar
 	text  string
 	score int
-	order int
+	words int // of the score, what the words gave
+	span
 }
 
-// goID splits a Go test's id: import path, then the first element that looks like a test.
-var goID = regexp.MustCompile(`^(.+?)\.((?:Test|Example|Fuzz)(?:[^a-z/][^/]*)?)(?:/.*)?$`)
+// Scores of what puts a symbol at issue. Words give less than any of them.
+const (
+	framed  = 10000 // a place of the trace lies in it; the first place most
+	asked   = 3000  // the failing test uses it
+	asked2  = 1000  // what the failing test uses uses it
+	maxWord = 350
+)
 
-// folder is the folder of a finding, relative to the root.
-func (l Look) folder(f report.Result) string {
-	if f.File != "" {
-		return path.Dir(f.File)
-	}
-	pkg := f.ID
-	if m := goID.FindStringSubmatch(f.ID); m != nil {
-		pkg = m[1]
-	} else if p, _, ok := strings.Cut(f.ID, ".["); ok {
-		pkg = p
-	}
-	if pkg == l.Module {
-		return "."
-	}
-	return strings.TrimPrefix(pkg, l.Module+"/")
-}
+// maxAtIssue is how many files of product code are looked through.
+const maxAtIssue = 60
 
-// tests shows the source of the failing tests, and takes the words of it that may be names.
-func (l Look) tests(budget int) shown {
-	out := shown{words: map[string]int{}}
-	var b strings.Builder
-	seen := map[string]bool{}
-	for _, f := range l.Findings {
-		m := goID.FindStringSubmatch(f.ID)
-		for _, w := range word.FindAllString(f.Message+" "+f.Trace, 200) {
-			out.words[w]++
+// ranked are the symbols at issue, the one most at issue first: those that the trace goes through, then those that the
+// failing test uses directly, then over one step, then those that the words name.
+func (v *viewer) ranked() []symbol {
+	score := map[frame]int{} // by file and first line of a symbol
+	files := v.scored(score)
+	for _, f := range v.Findings[:min(len(v.Findings), maxTests)] {
+		for _, name := range v.filesIn(v.folder(f)) {
+			files = append(files, name)
 		}
-		if m == nil || seen[m[1]+m[2]] {
+	}
+	if len(files) == 0 || v.onlyProtected(files) {
+		files = append(files, v.byWords()...)
+	}
+	var all []symbol
+	seen := map[string]bool{}
+	for _, name := range files {
+		if seen[name] || v.protected(name) || len(seen) > maxAtIssue {
 			continue
 		}
-		seen[m[1]+m[2]] = true
-		dir := l.folder(f)
-		for _, sym := range l.symbols(dir, true) {
-			if sym.name != m[2] {
+		seen[name] = true
+		all = append(all, v.symbols(name, score)...)
+	}
+	return rank(all, v.words)
+}
+
+// scored finds the symbols that the trace and the index put at issue, and gives their files in order.
+func (v *viewer) scored(score map[frame]int) (files []string) {
+	give := func(file string, line, n int) {
+		if v.protected(file) {
+			return
+		}
+		files = append(files, file)
+		if at := v.symbolAt(file, line); score[at] < n {
+			score[at] = n
+		}
+	}
+	for _, f := range v.Findings[:min(len(v.Findings), maxTests)] {
+		for i, p := range v.frames(f) {
+			give(p.file, p.line, framed-i)
+		}
+	}
+	if v.Index == nil {
+		return files
+	}
+	for file, spans := range v.spans {
+		for _, d := range v.Index.usedAt(file, spans) {
+			if inSpans(d, v.spans[d.File]) {
 				continue
 			}
-			text := clip(source(sym.text), min(budget, fieldCap))
-			for _, w := range word.FindAllString(sym.text, -1) {
-				out.words[w] += 2
+			give(d.File, d.Line, asked)
+			for _, r := range v.Index.Reach(d, Dependencies, 1) {
+				if r.Line > 0 && !inSpans(r.Definition, v.spans[r.File]) {
+					give(r.File, r.Line, asked2)
+				}
 			}
-			if b.Len()+len(text) < budget {
-				fmt.Fprintf(&b, "%s (may not be changed):\n%s", sym.file, Fence("go", text))
+		}
+		for _, name := range v.Index.importedBy(file) {
+			if !v.protected(name) {
+				files = append(files, name)
 			}
 		}
 	}
-	if b.Len() > 0 {
-		out.text = "## The failing test\n" + b.String()
+	return files
+}
+
+func inSpans(d Definition, spans []span) bool { return span{d.First, d.Last}.in(spans) }
+
+// symbolAt is what stands for the symbol around a line: its file and first line.
+func (v *viewer) symbolAt(file string, line int) frame {
+	if t := v.text(file); t != nil {
+		if s, ok := t.enclosing(line); ok {
+			return frame{file, s.First}
+		}
+	}
+	return frame{file, line}
+}
+
+func (v *viewer) onlyProtected(files []string) bool {
+	return !slices.ContainsFunc(files, func(f string) bool {
+		_, program := syntax.For(f)
+		return program && !v.protected(f)
+	})
+}
+
+// byWords are the files that define what the tests and the findings name.
+func (v *viewer) byWords() (files []string) {
+	if v.Index == nil {
+		return nil
+	}
+	count := map[string]int{}
+	for w := range v.words {
+		if all := v.Index.called("", w); len(w) > 2 && len(all) < 20 {
+			for _, d := range all {
+				count[d.File] += v.words[w]
+			}
+		}
+	}
+	for name := range count {
+		files = append(files, name)
+	}
+	slices.SortFunc(files, func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), strings.Compare(a, b)) })
+	return files[:min(len(files), 10)]
+}
+
+// around is how many lines before and after a place are shown of a file without symbols.
+const around = 20
+
+// symbols are the definitions of a file, with what they score; of a file that has none, the lines around the places that
+// do.
+func (v *viewer) symbols(name string, score map[frame]int) (out []symbol) {
+	t := v.text(name)
+	if t == nil {
+		return nil
+	}
+	for _, s := range t.outline.Symbols {
+		out = append(out, symbol{
+			file: name, name: s.Name, addr: s.String(), kind: s.Kind, text: t.src[s.Start:s.End], score: score[frame{name, s.First}], span: spanOf(s),
+		})
+	}
+	for at, n := range score {
+		if s, ok := t.enclosing(at.line); at.file == name && (!ok || s.First != at.line) && at.line <= len(t.lines) {
+			lines := span{max(at.line-around, 1), min(at.line+around, len(t.lines))}
+			out = append(out, symbol{file: name, addr: fmt.Sprintf("L%d-L%d", lines.first, lines.last), kind: "lines", text: t.of(lines), score: n, span: lines})
+		}
 	}
 	return out
 }
 
-// symbols are the definitions of the files of one folder: of tests, or of everything else.
-func (l Look) symbols(dir string, tests bool) []symbol {
-	var out []symbol
-	entries, err := fs.ReadDir(l.Root, path.Clean(dir))
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		name := path.Join(dir, e.Name())
-		if !e.Type().IsRegular() || strings.HasSuffix(name, "_test.go") != tests {
-			continue
-		}
-		out = append(out, l.fileSymbols(name)...)
-	}
-	return out
-}
-
-func (l Look) fileSymbols(name string) []symbol {
-	g, ok := syntax.For(name)
-	if !ok {
-		return nil
-	}
-	b, err := fs.ReadFile(l.Root, name)
-	if err != nil || len(b) > 1<<20 {
-		return nil
-	}
-	syms, err := g.Symbols(b)
-	if err != nil {
-		return nil
-	}
-	out := make([]symbol, 0, len(syms))
-	for i, s := range syms {
-		out = append(out, symbol{file: name, name: s.Name, addr: s.String(), kind: s.Kind, text: string(b[s.Start:s.End]), order: i})
-	}
-	return out
-}
-
-// source shows the symbols at issue: those that the test names, then those that they name, whole files where they
-// are small enough.
-func (l Look) source(words map[string]int, budget int) (text, answer string, files, cut []string) {
-	var all []symbol
-	dirs := map[string]bool{}
-	for _, f := range l.Findings {
-		if d := l.folder(f); !dirs[d] {
-			dirs[d] = true
-			all = append(all, l.symbols(d, false)...)
-		}
-	}
-	byFile := map[string][]symbol{}
-	ranked := rank(all, words)
-	for _, s := range ranked {
-		if _, no := l.Protected(s.file); no {
-			continue
-		}
-		byFile[s.file] = append(byFile[s.file], s)
-	}
-	var b strings.Builder
-	for _, name := range filesByScore(byFile) {
-		raw, err := fs.ReadFile(l.Root, name)
-		if err != nil || b.Len() > budget {
-			continue
-		}
-		if len(raw) < (budget-b.Len())*2/3 || l.Wide && len(raw) < budget-b.Len() {
-			fmt.Fprintf(&b, "%s:\n%s", name, Fence("go", source(string(raw))))
-			files = append(files, name)
-			continue
-		}
-		if part := partOf(byFile[name], l.preface(name), budget-b.Len()); part != "" {
-			fmt.Fprintf(&b, "%s (only a part is shown):\n%s", name, Fence("go", source(part)))
-			files, cut = append(files, name), append(cut, name)
-		}
-	}
-	if b.Len() == 0 {
-		return "", "", nil, nil
-	}
-	return "## The source\n" + b.String(), l.answer(ranked, files), files, cut
-}
-
-// answer says what may be changed, likeliest first, and shows the form with the likeliest address in it: a small model
-// copies what it sees last.
-func (l Look) answer(ranked []symbol, files []string) string {
-	var addrs []string
-	for _, s := range ranked {
-		if len(addrs) == 8 {
-			break
-		}
-		if _, no := l.Protected(s.file); !no && slices.Contains(files, s.file) && (s.kind == "func" || s.kind == "method") {
-			addrs = append(addrs, s.file+" :: "+s.addr)
-		}
-	}
-	if len(addrs) == 0 {
-		return ""
-	}
-	file, _, _ := strings.Cut(addrs[0], " :: ")
-	return fmt.Sprintf("## Your answer\nThe test is right, the source is wrong. Likely places: `%s`.\n%s", strings.Join(addrs, "`, `"), Form(l.Spelling, file, addrs[0]))
-}
-
-// Form shows the form of an answer in a spelling, with a file and an address of it.
-func Form(spelling, file, addr string) string {
-	switch spelling {
-	case Whole:
-		return fmt.Sprintf("Give the corrected file, whole, in this form:\n\n```\n# edit: %s :: *\n…\n```\n", file)
-	case Search:
-		return fmt.Sprintf("Give the change in this form:\n\n%s\n<<<<<<< SEARCH\n…\n=======\n…\n>>>>>>> REPLACE\n", file)
-	}
-	return fmt.Sprintf("Give the corrected function, whole, in this form:\n\n```go\n# edit: %s\n…\n```\n", addr)
-}
-
-// rank scores symbols by how often the words name them, directly or through one that is named; what nobody names
-// is left out unless nothing is named at all.
+// rank adds to the scores of symbols how often the words name them, directly or through one that is named; what nobody
+// names is left out unless nothing is named at all.
 func rank(all []symbol, words map[string]int) []symbol {
 	for hop := 3; hop > 0; hop-- {
 		next := map[string]int{}
 		for i, s := range all {
-			if n := words[s.name]; n > 0 && s.score == 0 {
-				all[i].score = hop*100 + min(n, 50)
-				for _, w := range word.FindAllString(s.text, -1) {
+			if n := words[s.name]; n > 0 && s.words == 0 && s.name != "" {
+				all[i].words = min(hop*100+min(n, 50), maxWord)
+				for _, w := range word().FindAllString(s.text[:min(len(s.text), fieldCap)], -1) {
 					next[w]++
 				}
 			}
@@ -213,66 +180,168 @@ func rank(all []symbol, words map[string]int) []symbol {
 	}
 	var out []symbol
 	for _, s := range all {
-		if s.score > 0 {
+		if s.score += s.words; s.score > 0 {
 			out = append(out, s)
 		}
 	}
 	if len(out) == 0 {
 		out = all
 	}
-	sort.SliceStable(out, func(i, j int) bool { return out[i].score > out[j].score })
+	slices.SortStableFunc(out, func(a, b symbol) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), strings.Compare(a.file, b.file), cmp.Compare(a.first, b.first))
+	})
 	return out
 }
 
-func filesByScore(byFile map[string][]symbol) []string {
-	var names []string
-	for n := range byFile {
-		names = append(names, n)
+// source shows the symbols at issue, whole files where they are small enough, and says what may be changed.
+func (v *viewer) source(ranked []symbol, budget int) (text, answer string) {
+	const title = "## The source\n"
+	var order []string
+	byFile := map[string][]symbol{}
+	for _, s := range ranked {
+		if byFile[s.file] == nil {
+			order = append(order, s.file)
+		}
+		byFile[s.file] = append(byFile[s.file], s)
 	}
-	sort.Slice(names, func(i, j int) bool {
-		a, b := byFile[names[i]][0].score, byFile[names[j]][0].score
-		return a > b || a == b && names[i] < names[j]
-	})
-	return names
+	var b strings.Builder
+	left := budget - v.count(title) - 24
+	shown, unseen := map[string][]span{}, 0
+	for _, name := range order {
+		block, spans := v.sourceBlock(name, byFile[name], left)
+		if block == "" {
+			unseen++
+			continue
+		}
+		b.WriteString(block)
+		left -= v.count(block)
+		v.files = append(v.files, name)
+		shown[name] = spans
+		if spans != nil {
+			v.cut = append(v.cut, name)
+		}
+	}
+	if b.Len() == 0 {
+		return "", ""
+	}
+	if unseen > 0 {
+		fmt.Fprintf(&b, "[… %s not shown …]\n", plural(unseen, "file more that may matter is", "files more that may matter are"))
+	}
+	return title + b.String(), v.answer(ranked, shown)
+}
+
+// sourceBlock shows a file, or the best of its symbols that fit; spans are nil where the file is whole.
+func (v *viewer) sourceBlock(name string, syms []symbol, budget int) (block string, spans []span) {
+	t := v.text(name)
+	head := label(name) + ":\n"
+	near := syms[0].score > asked2+maxWord || syms[0].score <= maxWord
+	whole := source(t.src)
+	if guess := v.guess(head+whole) + 12; near && guess < budget*2/3 || v.Wide && guess < budget {
+		block = head + Fence(language(name), whole)
+		if v.count(block) <= budget {
+			return block, nil
+		}
+	}
+	head = label(name) + " (only a part is shown):\n"
+	for room := budget*2/3 - v.guess(head) - 12; room > 40; room /= 2 {
+		if spans = v.best(t, syms, room); len(spans) == 0 {
+			return "", nil
+		}
+		body := source(t.excerpt(append(t.preface(), spans...)))
+		if block = head + Fence(language(name), body); v.count(block) <= budget {
+			return block, spans
+		}
+	}
+	return "", nil
+}
+
+// best are the lines of the best symbols that fit into some room. Of a type that does not fit its head is shown.
+func (v *viewer) best(t *text, syms []symbol, room int) (out []span) {
+	for _, s := range t.preface() {
+		room -= v.guess(t.of(s))
+	}
+	for i, s := range syms {
+		if i == maxWithin {
+			break
+		}
+		if s.in(out) {
+			continue
+		}
+		if cost := v.guess(s.text) + 8; cost <= room {
+			room -= cost
+			out = append(out, s.span)
+			if sym, ok := t.enclosing(s.first); ok {
+				out = append(out, t.heads(sym)...)
+			}
+		}
+	}
+	return out
 }
 
 // preface is what stands before a file's first symbol: its package clause and imports.
-func (l Look) preface(name string) string {
-	syms := l.fileSymbols(name)
-	b, err := fs.ReadFile(l.Root, name)
-	if err != nil || len(syms) == 0 {
-		return ""
+func (t *text) preface() []span {
+	first := len(t.lines)
+	for _, s := range t.outline.Symbols {
+		first = min(first, s.First-1)
 	}
-	head, _, _ := strings.Cut(string(b), syms[0].text)
-	return clip(head, 2<<10)
+	if !t.parsed || first < 1 {
+		return nil
+	}
+	return []span{{1, min(first, 60)}}
 }
 
-const gap = "// … more of the file is not shown …\n"
+// Bounds of the addresses that an answer is offered.
+const (
+	maxAddresses = 8
+	addressBytes = 480 // in all
+)
 
-// partOf is a file's preface and the best of its symbols that fit, in the file's order, with a marker for what is left out.
-func partOf(syms []symbol, preface string, budget int) string {
-	var take []symbol
-	used := len(preface)
-	for _, s := range syms {
-		if used+len(s.text) > budget*2/3 {
+// answer says what may be changed, likeliest first, and shows the form with the likeliest address in it: a small model
+// copies what it sees last.
+func (v *viewer) answer(ranked []symbol, shown map[string][]span) string {
+	var addrs []string
+	used := 0
+	for _, s := range ranked {
+		spans, ok := shown[s.file]
+		if !ok || spans != nil && !s.in(spans) || s.kind != "func" && s.kind != "method" && s.kind != "lines" {
 			continue
 		}
-		used += len(s.text) + 40
-		take = append(take, s)
+		addr := label(s.file) + " :: " + label(s.addr)
+		if used += len(addr); len(addrs) == maxAddresses || used > addressBytes {
+			break
+		}
+		if !slices.Contains(addrs, addr) {
+			addrs = append(addrs, addr)
+		}
 	}
-	sort.Slice(take, func(i, j int) bool { return take[i].order < take[j].order })
-	if len(take) == 0 {
+	if len(addrs) == 0 {
 		return ""
 	}
-	var b strings.Builder
-	b.WriteString(preface)
-	last := -1
-	for _, s := range take {
-		if s.order != last+1 {
-			b.WriteString(gap + "\n")
-		}
-		b.WriteString(strings.TrimRight(s.text, "\n") + "\n\n")
-		last = s.order
+	file, _, _ := strings.Cut(addrs[0], " :: ")
+	return fmt.Sprintf("## Your answer\nThe test is right, the source is wrong. Likely places: `%s`.\n%s", strings.Join(addrs, "`, `"), Form(v.Spelling, file, addrs[0]))
+}
+
+// Form shows the form of an answer in a spelling, with a file and an address of it.
+func Form(spelling, file, addr string) string {
+	switch spelling {
+	case Whole:
+		return fmt.Sprintf("Give the corrected file, whole, in this form:\n\n```\n# edit: %s :: *\n…\n```\n", file)
+	case Search:
+		return fmt.Sprintf("Give the change in this form:\n\n%s\n<<<<<<< SEARCH\n…\n=======\n…\n>>>>>>> REPLACE\n", file)
 	}
-	return b.String() + gap
+	what := "function"
+	if _, at, ok := strings.Cut(addr, " :: "); ok && isLines(at) {
+		what = "lines"
+	}
+	info := "go"
+	if path.Ext(file) != "" {
+		info = language(file)
+	}
+	return fmt.Sprintf("Give the corrected %s, whole, in this form:\n\n```%s\n# edit: %s\n…\n```\n", what, info, addr)
+}
+
+// isLines says whether an address is a range of lines: L12-L18.
+func isLines(addr string) bool {
+	rest, ok := strings.CutPrefix(addr, "L")
+	return ok && rest != "" && '0' <= rest[0] && rest[0] <= '9' && strings.Contains(rest, "-L")
 }

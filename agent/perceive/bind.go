@@ -2,6 +2,7 @@ package perceive
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -150,7 +151,7 @@ func (x *Index) each(n int, do func(i int)) {
 func (x *Index) binder(file int32, tables *goTables) *binder {
 	e := x.files[file]
 	b := &binder{x: x, file: file, e: e, r: e.record, lang: languages[e.record.family], scope: map[local]meaning{}, had: e.bases, steps: new(int), tables: tables}
-	e.blind, e.outside, e.beyond = nil, nil, 0
+	e.blind, e.outside, e.beyond, e.imports = nil, nil, 0, nil
 	if b.lang == nil {
 		return b
 	}
@@ -159,6 +160,8 @@ func (x *Index) binder(file int32, tables *goTables) *binder {
 		b.inner = b.inner || m.in != 0
 		b.addImport(m)
 	}
+	slices.Sort(e.imports)
+	e.imports = slices.Clip(slices.Compact(e.imports))
 	return b
 }
 
@@ -268,6 +271,7 @@ func (b *binder) word(s string) uint32 {
 }
 
 func (b *binder) importEdge(m importRecord, module, got meaning) {
+	b.noteImport(module, got)
 	got.nodes = b.x.narrowed(got.nodes, true)
 	switch {
 	case module.out || module.none() || got.out:
@@ -282,6 +286,21 @@ func (b *binder) importEdge(m importRecord, module, got meaning) {
 		b.addEdge(b.e.self, b.x.folder(got.dir), m.line, Imports, ByImport)
 	case len(module.files) == 1: // the module is there, the name is not
 		b.addEdge(b.e.self, b.x.files[module.files[0]].self, m.line, Imports, ByImport)
+	}
+}
+
+// noteImport notes the files and folders that the file imports.
+func (b *binder) noteImport(module, got meaning) {
+	for _, m := range []meaning{module, got} {
+		if i, ok := b.x.byPath[m.dir]; ok && m.dir != "" && b.r.family != pythonFamily {
+			b.e.imports = append(b.e.imports, i)
+		}
+		if len(m.files) == 1 {
+			b.e.imports = append(b.e.imports, m.files[0])
+		}
+	}
+	for _, n := range got.nodes {
+		b.e.imports = append(b.e.imports, b.x.nodes[n].file)
 	}
 }
 
@@ -485,6 +504,9 @@ func (b *binder) ofType(u useRecord, before string) (meaning, Rule, bool) {
 		rule = BySelf
 	}
 	nodes, foreign := b.members(types[0], u.name)
+	if b.r.family == rustFamily && !u.called && before != "Self" { // what is not called is a field, whatever methods there are
+		nodes = slices.DeleteFunc(slices.Clone(nodes), func(n uint32) bool { return b.x.kindOf(n) == "method" })
+	}
 	return meaning{nodes: nodes, out: foreign && len(nodes) == 0}, rule, true
 }
 
@@ -605,26 +627,56 @@ func (x *Index) inFile(file int32, container, name uint32) []uint32 {
 	return x.topLevel([]int32{file}, container, name)
 }
 
-// only is the tree's one member of a name, where nothing says of which type it is.
+// only is the tree's one member of a name, where nothing says of which type it is. The file has to know of it: it
+// stands in the file's own package, in a file that this one imports, or in one that such a file imports.
 func (b *binder) only(u useRecord) (meaning, Rule) {
-	if !u.called || libraryMember(b.r.family, b.x.words.text(u.name)) {
+	if !u.called || libraryMember(b.r.family, b.x.words.text(u.name)) || b.foreignType(u) {
 		return meaning{}, NoRule
 	}
 	var nodes []uint32
+	member, known := false, false
 	for _, n := range b.x.defs[u.name] {
-		if b.x.files[b.x.nodes[n].file].record.family != b.r.family {
+		f := b.x.nodes[n].file
+		if b.x.files[f].record.family != b.r.family {
 			continue
 		}
 		nodes = append(nodes, n)
-	}
-	members := slices.ContainsFunc(nodes, func(n uint32) bool {
 		s, _ := b.x.symbolOf(n)
-		return s.container != 0 && b.x.words.text(s.kind) == "method"
-	})
-	if !members {
+		member = member || s.container != 0 && b.x.words.text(s.kind) == "method"
+		known = known || b.knows(f)
+	}
+	if !member || !known {
 		return meaning{}, NoRule
 	}
 	return meaning{nodes: nodes}, OnlyDefinition
+}
+
+// foreignType says whether a member is asked of what looks like a type's name in Java and is none of the tree's.
+func (b *binder) foreignType(u useRecord) bool {
+	before := b.x.words.text(u.before)
+	before = before[strings.LastIndexByte(before, '.')+1:]
+	return b.r.family == javaFamily && !u.local && before != "" && 'A' <= before[0] && before[0] <= 'Z'
+}
+
+// knows says whether a file is of this one's package or crate, or at most two imports away.
+func (b *binder) knows(f int32) bool {
+	if f == b.file || (b.r.family == goFamily || b.r.family == javaFamily) && path.Dir(b.x.files[f].path) == b.dir() {
+		return true
+	}
+	if b.r.family == rustFamily {
+		mine, _ := b.x.crateOf(b.e.path)
+		other, _ := b.x.crateOf(b.x.files[f].path)
+		if mine.dir == other.dir {
+			return true
+		}
+	}
+	folder := b.x.byPath[path.Dir(b.x.files[f].path)]
+	for _, i := range b.e.imports {
+		if i == f || i == folder || slices.ContainsFunc(b.x.files[i].imports, func(k int32) bool { return k == f || k == folder }) {
+			return true
+		}
+	}
+	return false
 }
 
 // topLevel are the definitions of a name outside of types, or in an inline module, of some files.

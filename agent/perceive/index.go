@@ -60,6 +60,7 @@ type entry struct {
 	edges   []edge
 	blind   []blind
 	outside []outside
+	imports []int32     // files and folders of the tree that it imports, sorted
 	beyond  int         // uses of what the tree does not hold
 	bases   [][2]uint32 // a type and what it builds upon
 	typing  *typing
@@ -403,10 +404,13 @@ func (x *Index) remove(name string) {
 type touched struct {
 	files map[int32]bool
 	names map[uint32]bool
+	moved map[int32]bool // files whose own imports changed
 	all   bool
 }
 
-func newTouched() *touched { return &touched{files: map[int32]bool{}, names: map[uint32]bool{}} }
+func newTouched() *touched {
+	return &touched{files: map[int32]bool{}, names: map[uint32]bool{}, moved: map[int32]bool{}}
+}
 
 // change puts a new record in an old one's place and notes what that touches. A nil record is a file that is gone.
 func (x *Index) change(name string, r *record, t *touched) {
@@ -418,7 +422,9 @@ func (x *Index) change(name string, r *record, t *touched) {
 		return
 	}
 	x.dirty = true
-	t.compare(before, r)
+	if t.compare(before, r) {
+		t.moved[x.byPath[name]] = true
+	}
 	if r == nil {
 		x.remove(name)
 		return
@@ -429,10 +435,11 @@ func (x *Index) change(name string, r *record, t *touched) {
 
 // compare notes the names that one of two records defines and the other does not. Where a file is new or gone, what
 // it is imported by may change, and where a type builds upon another, any name may.
-func (t *touched) compare(a, b *record) {
+// moved says that its imports are others, which those that import it may see.
+func (t *touched) compare(a, b *record) (moved bool) {
 	if a == nil || b == nil || a.pack != b.pack || a.chosen != b.chosen {
 		t.all = true
-		return
+		return false
 	}
 	t.all = t.all || !slices.EqualFunc(a.supers, b.supers, func(p, q superRecord) bool { return p.name == q.name })
 	count := map[[3]uint32]int{}
@@ -456,13 +463,14 @@ func (t *touched) compare(a, b *record) {
 	}
 	for m, n := range imports {
 		if n != 0 {
-			t.names[m.as] = true
+			t.names[m.as], moved = true, true
 		}
 	}
 	star := func(r *record) bool {
 		return slices.ContainsFunc(r.imports, func(m importRecord) bool { return m.as == 0 })
 	}
 	t.all = t.all || len(t.names) > 0 && (star(a) || star(b))
+	return moved
 }
 
 // touchedBy are the files that have to be bound anew.
@@ -472,11 +480,15 @@ func (x *Index) touchedBy(t *touched) []int32 {
 	}
 	var out []int32
 	for i, e := range x.files {
-		if e.record != nil && (t.files[int32(i)] || e.record.mention(t.names)) {
+		if e.record != nil && (t.files[int32(i)] || e.record.mention(t.names) || e.imported(t.moved)) {
 			out = append(out, int32(i))
 		}
 	}
 	return out
+}
+
+func (e *entry) imported(files map[int32]bool) bool {
+	return len(files) > 0 && slices.ContainsFunc(e.imports, func(f int32) bool { return files[f] })
 }
 
 func (r *record) mention(names map[uint32]bool) bool {

@@ -40,6 +40,7 @@ var edits = map[string][][3]string{
 		{"src/shop/cart.py", "Cart(Priced)", "Cart(object)"},
 		{"src/shop/money.py", "def cents", "def pence"},
 		{"src/shop/__init__.py", "from .money import *", "from .orders import *"},
+		{"app.py", "from shop import Basket, cents", "from shop.money import cents\nBasket = int"},
 		{"app.py", "", ""},
 		{"src/shop/money.py", "", ""},
 	},
@@ -51,7 +52,7 @@ var edits = map[string][][3]string{
 	},
 	"rust": {
 		{"shop/src/lib.rs", "pub use cart::Cart;", ""},
-		{"shop/src/cart/mod.rs", "pub fn total", "pub fn sum"},
+		{"shop/src/cart/mod.rs", "pub fn field", "pub fn sum"},
 		{"shop/src/money.rs", "", ""},
 	},
 	"java": {

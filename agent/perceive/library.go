@@ -53,7 +53,8 @@ var libraryNames = sync.OnceValue(func() (out [families]map[string]bool) {
 			"init insert intValue invoke isEmpty isPresent iterator join keySet lastIndexOf length limit list load lock log main map matches " +
 			"merge name next notify of offer open orElse orElseThrow parse peek poll pop print printf println push put putAll putIfAbsent read readLine reduce " +
 			"remove removeAll removeIf replace replaceAll reset run save send set size skip sort sorted split start startsWith stop stream " +
-			"submit subList substring sum take test toArray toList toLowerCase toString toUpperCase trim unlock update valueOf values wait warn write ordinal info debug error",
+			"submit subList substring sum take test toArray toList toLowerCase toString toUpperCase trim unlock update valueOf values wait warn write ordinal info debug error " +
+			"booleanValue byteValue doubleValue floatValue longValue shortValue parseInt parseLong parseDouble parseBoolean",
 	} {
 		out[f] = map[string]bool{}
 		for _, n := range strings.Fields(names) {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/redraft-dev/redraft/agent/syntax"
 )
 
 // bodyLines cuts a model's text into lines without their endings: what the lines end in is the file's affair.
@@ -73,9 +71,8 @@ func withEOL(line, eol string) string {
 }
 
 // reindent brings the lines of a definition to a target column in the style of their new home. Lines that begin
-// inside a string or a comment are content and stay as they are; blank lines are never padded.
-func reindent(lines []string, g syntax.Grammar, target string, home style) []string {
-	inside := g.Literals([]byte(strings.Join(lines, "\n")))
+// inside a string or a comment (inside has them, from 1) are content and stay as they are; blank lines are never padded.
+func reindent(lines []string, inside map[int]bool, target string, home style) []string {
 	code := func(i int) bool { return !inside[i+1] && strings.Trim(lines[i], " \t") != "" }
 	common, first := "", true
 	for i, l := range lines {

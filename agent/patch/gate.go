@@ -139,6 +139,9 @@ func (r *reader) apply(sec section) (FileChange, error) {
 	if !sec.created && bytes.Equal(after, f.data) {
 		return FileChange{}, slip(NothingChanged, about(sec.name), "The diff does not change "+quote(sec.name)+".", "Change the lines that are wrong.")
 	}
+	if known, ok := r.parsed[sec.name]; ok && bytes.Equal(known, after) {
+		return change, nil
+	}
 	if s := parses(about(sec.name), f.data, after); s != nil {
 		return FileChange{}, s
 	}

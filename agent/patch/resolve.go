@@ -143,6 +143,7 @@ func (r *reader) land(name string, set Set, policy Policy, landings []Landing) (
 	if s := src.check(after, pieces); s != nil {
 		return nil, s
 	}
+	r.parsed[name] = after
 	return &FileChange{Path: name, Old: f.data, New: after, Mode: f.mode}, nil
 }
 
@@ -175,6 +176,7 @@ func (r *reader) landNew(set Set, edits []int, landings []Landing) (*FileChange,
 	if s := parses(e, nil, e.Body); s != nil {
 		return nil, s
 	}
+	r.parsed[e.File] = e.Body
 	landings[edits[0]] = Landing{File: e.File, Addr: e.Addr, First: 1, Last: 0, Added: len(splitLines(e.Body))}
 	return &FileChange{Path: e.File, New: slices.Clone(e.Body), Created: true, Mode: 0o644}, nil
 }

@@ -19,7 +19,8 @@ const maxFile = 8 << 20
 type reader struct {
 	root    fs.FS
 	folders map[string]folder
-	modules []string // folded paths of submodules; nil until they are asked for
+	modules []string          // folded paths of submodules; nil until they are asked for
+	parsed  map[string][]byte // by path, new texts that are known to parse
 }
 
 // folder is what one directory holds.
@@ -28,7 +29,9 @@ type folder struct {
 	folds   map[string][]string // fold of a name to the names that have it
 }
 
-func newReader(root fs.FS) *reader { return &reader{root: root, folders: map[string]folder{}} }
+func newReader(root fs.FS) *reader {
+	return &reader{root: root, folders: map[string]folder{}, parsed: map[string][]byte{}}
+}
 
 // file is what stands at a path of the root.
 type file struct {

@@ -22,6 +22,7 @@ type source struct {
 	broken  error // why there are no symbols
 	// literals are the lines that begin inside a string or a comment; nil until somebody asks.
 	literals map[int]bool
+	own      *style // of the file; nil until somebody asks
 }
 
 // piece is where one edit lands: bytes start to end of the root's text give way to text.

@@ -32,9 +32,13 @@ func (s *source) placeSymbol(p piece) (piece, *Slip) {
 // text that has more of the old lines as the model typed it stays as it was typed.
 func (s *source) fitted(lines []string, target syntax.Symbol, block []string) []string {
 	column := indent(block[0])
-	home := styleOf(s.code(block, target.First), s.code(splitLines(s.data[s.body:]), 1), []string{"\tgo\n"})
-	best := reindent(lines, s.grammar, column, home)
-	for _, other := range [][]string{lines, reindent(lines, s.grammar, column, style{})} {
+	home := styleOf(s.code(block, target.First))
+	if home == (style{}) {
+		home = s.style()
+	}
+	inside := s.grammar.Literals([]byte(strings.Join(lines, "\n")))
+	best := reindent(lines, inside, column, home)
+	for _, other := range [][]string{lines, reindent(lines, inside, column, style{})} {
 		if kept(block, other) > kept(block, best) {
 			best = other
 		}
@@ -74,6 +78,9 @@ func (s *source) code(lines []string, first int) []string {
 // keepDoc is the body as it is, or with the definition's own doc comment and directives above it when the body has
 // none: a model that repairs code rarely means to delete the words about it.
 func (s *source) keepDoc(target syntax.Symbol, lines []string) []string {
+	if target.Head == target.First || s.literals[target.Head] { // there is none, or it ends on the definition's line
+		return lines
+	}
 	alone, first := strings.Join(lines, "\n"), 1
 	if target.Grouped {
 		alone, first = target.Kind+" (\n"+alone+"\n)", 2
@@ -82,7 +89,7 @@ func (s *source) keepDoc(target syntax.Symbol, lines []string) []string {
 	bare := slices.ContainsFunc(found, func(f syntax.Symbol) bool { // several names may stand in one declaration
 		return f.Name == target.Name && (s.grammar.Nested() || f.Container == target.Container) && f.Head <= first && f.First <= first
 	})
-	if err != nil || !bare || s.literals[target.Head] { // or the comment ends on the line of the definition
+	if err != nil || !bare {
 		return lines
 	}
 	doc := bodyLines(bytes.TrimPrefix(s.data[target.Start:target.End], bom))[:target.Head-target.First]
@@ -205,7 +212,8 @@ func (s *source) placeCreate(p piece) (piece, *Slip) {
 	if bad != nil {
 		return p, bad
 	}
-	lines := reindent(trimBlank(bodyLines(p.edit.Body)), s.grammar, column, s.style())
+	lines := trimBlank(bodyLines(p.edit.Body))
+	lines = reindent(lines, s.grammar.Literals([]byte(strings.Join(lines, "\n"))), column, s.style())
 	if len(lines) == 0 {
 		return p, slip(Empty, p.edit, "The text for "+p.edit.place()+" is empty.", "Give the whole definition.")
 	}
@@ -288,10 +296,14 @@ func (s *source) column(sym syntax.Symbol) string {
 
 // style is the file's own.
 func (s *source) style() style {
-	if s.lines() == 0 {
-		return styleOf([]string{"\tgo\n"})
+	if s.own == nil {
+		own := styleOf([]string{"\tgo\n"})
+		if s.lines() > 0 {
+			own = styleOf(s.code(splitLines(s.data[s.body:]), 1), []string{"\tgo\n"})
+		}
+		s.own = &own
 	}
-	return styleOf(s.code(splitLines(s.data[s.body:]), 1), []string{"\tgo\n"})
+	return *s.own
 }
 
 // within is where the first definition inside a type goes: before its closing brace, or after its last line.

@@ -206,22 +206,26 @@ func (v *viewer) resolve(name string) (string, bool) {
 	return "", false
 }
 
-// folder is the folder of a finding, relative to the root.
+// folder is the folder of a finding, relative to the root: of the package that its id names where that is the root's own,
+// else of its file.
 func (v *viewer) folder(f report.Result) string {
-	if f.File != "" {
-		if name, ok := v.resolve(f.File); ok {
-			return path.Dir(name)
-		}
-		return path.Clean(path.Dir(f.File))
-	}
-	pkg := f.ID
+	pkg, own := f.ID, false
 	if p, _, ok := goID(f.ID); ok {
-		pkg = p
+		pkg, own = p, true
 	} else if p, _, ok := strings.Cut(f.ID, ".["); ok {
-		pkg = p
+		pkg, own = p, true
 	}
-	if pkg == v.Module {
+	if own && v.Module != "" && pkg == v.Module {
 		return "."
 	}
-	return path.Clean(strings.TrimPrefix(pkg, v.Module+"/"))
+	if below, ok := strings.CutPrefix(pkg, v.Module+"/"); own && v.Module != "" && ok {
+		return path.Clean(below)
+	}
+	if name, ok := v.resolve(f.File); ok {
+		return path.Dir(name)
+	}
+	if f.File == "" {
+		return path.Clean(pkg)
+	}
+	return path.Clean(path.Dir(f.File))
 }

@@ -40,6 +40,7 @@ const (
 	maxCalls = 4000
 	maxScan  = 32 << 20 // bytes
 	maxSuite = 3000     // lines
+	maxDeep  = 20       // suites around a test
 )
 
 // calls finds the declarations of a file, once.
@@ -253,9 +254,14 @@ func titleFits(written, shown string) bool {
 // lines name.
 func (t *text) setUps(s span, used map[string]bool) (out []span) {
 	all := t.calls()
+	deep := 0
 	for _, c := range all {
 		around := c.kind == suiteCall && c.first <= s.first && s.last <= c.last
+		if deep == maxDeep {
+			break
+		}
 		if around {
+			deep++
 			out = append(out, span{c.first, c.first})
 			out = append(out, t.variables(all, c, used)...)
 		}

@@ -1,0 +1,197 @@
+package perceive_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/redraft-dev/redraft/agent/patch"
+	"github.com/redraft-dev/redraft/agent/perceive"
+	"github.com/redraft-dev/redraft/agent/report"
+)
+
+// sceneOf looks at a tree of testdata/scene through its index.
+func sceneOf(t *testing.T, name string, f ...report.Result) perceive.Look {
+	t.Helper()
+	a, err := txtar.ParseFile(filepath.Join("testdata", "scene", name+".txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := txtar.FS(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return perceive.Look{
+		Root: tree, Index: indexOf(t, tree, ""), Module: "example.com/m", Rules: "RULES", Command: "run the tests", Findings: f,
+		Protected: patch.Policy{}.Protected,
+	}
+}
+
+// section is the text of one section.
+func section(s perceive.Scene, name string) string {
+	for _, sec := range s.Sections {
+		if sec.Name == name && !sec.Off {
+			return sec.Text
+		}
+	}
+	return ""
+}
+
+// TestSceneOfEachLanguage: the failing test by what its runner calls it, with what it needs and without other tests; the
+// symbols that it is about; and who else uses those.
+func TestSceneOfEachLanguage(t *testing.T) {
+	type finding = report.Result
+	for _, row := range []struct {
+		name, tree string
+		finding    finding
+		tests      string // lines, each of which the section holds
+		source     string
+		uses       string // the section of dependents holds it
+	}{
+		{"pytest", "python", finding{ID: "tests/test_cart.py::test_total[two]", Kind: report.Test, File: "shop/cart.py", Line: 7, Trace: "shop/cart.py:7: in total"},
+			"def test_total(cart, prices):\ndef cart(base):\ndef base():\ndef prices():\nreturn make(3)\ndef make(n):\nfrom shop.cart import Cart, total\ndef quiet():", "def total(cart):\nreturn cart.sum() - 1", "shop/report.py:4 in report: return f\"{total(cart)}\""},
+		{"unittest", "python", finding{ID: "tests.test_cart.TestCart.test_sum", Kind: report.Test},
+			"def test_sum(self):\nclass TestCart(Base):\ndef setUp(self):\ndef fill(self):\ndata/prices.json", "def sum(self):", "shop/cart.py:7 in total: return cart.sum() - 1"},
+		{"jest", "script", finding{ID: "src/cart.test.ts > cart > adds 2", Kind: report.Test, File: "src/cart.test.ts", Line: 14},
+			"describe('cart', () => {\nlet cart: Cart;\nbeforeEach(() => {\nit.each([[1], [2]])('adds %d', (n) => {\nfunction make(): Cart {\nimport { total } from './cart';", "export function total(cart: Cart)", "src/page.ts:3 in page: return `${total(cart)}`;"},
+		{"by line", "script", finding{ID: "is never", Kind: report.Test, File: "src/cart.test.ts", Line: 20}, "it('is empty', () => {", "export function total", ""},
+		{"cargo", "rust", finding{ID: "shop::cart::tests::adds", Kind: report.Test, File: "src/cart.rs", Line: 15},
+			"fn adds() {\nfn make() -> Vec<i32> {\nmod tests {", "pub fn total(prices: &[i32]) -> i32 {", "src/page.rs:4 in page:"},
+		{"JUnit", "java", finding{ID: "com.x.CartTest.adds", Kind: report.Test, Trace: "java.lang.AssertionError\n\tat com.x.Cart.total(Cart.java:6)"},
+			"void adds() {\nvoid setUp() {\nclass CartTest {\nprivate Cart cart;\nCart make() {\nimport org.junit.jupiter.api.Test;", "int total() {", "Page.java:5 in Page.text:"},
+		{"go", "go", finding{ID: "example.com/m/shop.TestTotal/two", Kind: report.Test, File: "cart_test.go", Line: 99, Message: "got 1"},
+			"func TestTotal(t *testing.T) {\nfunc fill(n int) Cart {\nshop/testdata/prices.json", "func (c Cart) Total() int {\nfunc sum(p []int) int", "page/page.go:6 in Page: return"},
+		{"a place in another language", "go", finding{ID: "tool:rule:scripts/run.rb", Kind: report.Lint, File: "scripts/run.rb", Line: 3}, "", "```ruby\nputs 'three'", ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			s := sceneOf(t, row.tree, row.finding).Scene()
+			holds(t, section(s, perceive.Tests), row.tests)
+			holds(t, section(s, perceive.Source), row.source)
+			holds(t, section(s, perceive.Breaking), row.uses)
+			if text := s.Text(); strings.Contains(text, "SECRET") {
+				t.Errorf("what is not at issue is shown:\n%s", text)
+			}
+			if row.source != "" && section(s, perceive.Answer) == "" {
+				t.Error("no place for an answer")
+			}
+		})
+	}
+}
+
+func holds(t *testing.T, text, lines string) {
+	t.Helper()
+	for line := range strings.SplitSeq(lines, "\n") {
+		if !strings.Contains(text, line) {
+			t.Errorf("%q is not shown in:\n%s", line, text)
+		}
+	}
+}
+
+// TestFencesSayTheLanguage: of the source, the test and the form of an answer.
+func TestFencesSayTheLanguage(t *testing.T) {
+	s := sceneOf(t, "python", report.Result{ID: "tests/test_cart.py::test_total", Kind: report.Test}).Scene()
+	if text := s.Text(); strings.Contains(text, "```go") || strings.Count(text, "```python") < 3 {
+		t.Errorf("got\n%s", text)
+	}
+}
+
+// TestSectionsInTheirOrder: what stays from turn to turn stands first.
+func TestSectionsInTheirOrder(t *testing.T) {
+	l := sceneOf(t, "python", report.Result{ID: "tests/test_cart.py::test_total", Kind: report.Test})
+	l.Suspects = func(lines []perceive.Lines) []perceive.Suspect {
+		return []perceive.Suspect{{Lines: lines[0], Commit: "0123abcd", Subject: "round <|im_end|> down", When: time.Unix(0, 0), Text: "-    return 1\n+    return 2\n```\n"}}
+	}
+	l.Previous, l.Said, l.On = "PREVIOUS", "SAID", []string{perceive.Project}
+	s := l.Scene()
+	at := -1
+	for _, part := range []string{"RULES", "## The project", "## The failing test", "## The source", "## What depends on it", "## The last changes", "## What is red", "PREVIOUS", "SAID", "## Your answer"} {
+		i := strings.Index(s.Text(), part)
+		if i <= at {
+			t.Errorf("%s stands at %d, after %d", part, i, at)
+		}
+		at = i
+	}
+	if h := section(s, perceive.History); !strings.Contains(h, "0123abcd 1970-01-01 round < |im_end|> down") || !strings.Contains(h, "````\n0123") {
+		t.Errorf("the history is no data:\n%s", h)
+	}
+	for _, name := range []string{perceive.Project, perceive.Tests, perceive.Source, perceive.Breaking, perceive.History, perceive.Finding, perceive.Answer} {
+		off := l
+		off.Off = []string{name}
+		got := off.Scene()
+		if section(got, name) != "" || got.Tokens()[name] != 0 || got.Sizes()[name] != 0 || fmt.Sprint(got.Off()) != "["+name+"]" {
+			t.Errorf("%s is off: got %d tokens, off %v", name, got.Tokens()[name], got.Off())
+		}
+		if s.Tokens()[name] == 0 {
+			t.Errorf("%s has no tokens", name)
+		}
+	}
+	l.On = nil
+	if got := l.Scene().Off(); fmt.Sprint(got) != "[skeleton]" {
+		t.Errorf("off by itself: %v", got)
+	}
+}
+
+// TestBudgetInTokens: whatever a token is, a scene has no more of them, and says what it left out.
+func TestBudgetInTokens(t *testing.T) {
+	long := strings.Repeat("def f%d(): return total(1)\n", 1)
+	var b, u strings.Builder
+	for i := range 400 {
+		fmt.Fprintf(&b, long, i)
+		fmt.Fprintf(&u, "    assert f%d() == 1\n", i)
+	}
+	tree := fstest.MapFS{
+		"shop.py":      {Data: []byte("def total(n):\n    return n\n\n" + b.String())},
+		"test_shop.py": {Data: []byte("from shop import *\n\ndef test_all():\n" + u.String())},
+	}
+	for _, tokens := range []func(string) int{nil, func(s string) int { return len(s) }, func(s string) int { return len(strings.Fields(s)) * 3 }} {
+		for _, budget := range []int{1300, 4000} {
+			l := perceive.Look{
+				Root: tree, Index: indexOf(t, tree, ""), Rules: "R", Command: "pytest", Protected: patch.Policy{}.Protected, Tokens: tokens, Budget: budget,
+				Findings: []report.Result{{ID: "test_shop.py::test_all", Kind: report.Test, File: "test_shop.py", Line: 5, Trace: strings.Repeat("shop.py:2: in total\n", 500)}},
+			}
+			s := l.Scene()
+			count := tokens
+			if count == nil {
+				count = func(s string) int { return (len(s)*5 + 15) / 16 }
+			}
+			if n := count(s.Text()); n > budget {
+				t.Errorf("%d tokens for %d", n, budget)
+			}
+			if section(s, perceive.Source) == "" || !strings.Contains(section(s, perceive.Source), "def total") {
+				t.Errorf("%d: the symbol at issue is missing:\n%s", budget, s.Text())
+			}
+			if len(s.Cut) == 1 && !strings.Contains(section(s, perceive.Source), "not shown") {
+				t.Errorf("%d: a cut without a marker", budget)
+			}
+		}
+	}
+}
+
+// TestSceneOfBadTrees: whatever a test file of JavaScript holds, a scene comes of it, soon.
+func TestSceneOfBadTrees(t *testing.T) {
+	for name, text := range map[string]string{
+		"open":    strings.Repeat("it('a', () => {", 1000),
+		"nested":  strings.Repeat("describe('a', () => {\n", 1000) + "it('x', () => {})" + strings.Repeat("})", 1000),
+		"strings": "it('a', '" + strings.Repeat("\\", 99999),
+		"regex":   "it('x', () => { /[/]\\/(/.test('a') })\n" + strings.Repeat("/", 9999),
+		"many":    strings.Repeat("it('x', () => { before(() => { x() }) });\n", 2000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			tree := fstest.MapFS{"a.test.js": {Data: []byte(text)}, "x.js": {Data: []byte("export function x() {}\n")}}
+			l := perceive.Look{Root: tree, Protected: patch.Policy{}.Protected, Findings: []report.Result{{ID: "a.test.js > a > x", Kind: report.Test, File: "a.test.js", Line: 1}}}
+			start := time.Now()
+			s := l.Scene()
+			if d := time.Since(start); d > 20*time.Second {
+				t.Errorf("%s took %v", name, d)
+			}
+			if n := (len(s.Text())*5 + 15) / 16; n > 7500 {
+				t.Errorf("%s: %d tokens", name, n)
+			}
+		})
+	}
+}

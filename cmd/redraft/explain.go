@@ -149,30 +149,37 @@ func (a *app) explainFiles(stdin io.Reader, log string, reports []string) error 
 	return nil
 }
 
-// explainLog reads a job's log, or the zip of a run's logs.
+// explainLog says what a job's log tells.
 func explainLog(stdin io.Reader, name string) (explained, error) {
+	l, err := readLog(stdin, name)
+	if err != nil {
+		return explained{}, err
+	}
+	return logExplained(l), nil
+}
+
+// readLog reads a job's log, or the zip of a run's logs.
+func readLog(stdin io.Reader, name string) (l report.Log, err error) {
 	if name == "-" {
-		l, err := report.ReadLog(stdin)
-		if err != nil {
-			return explained{}, ourSide(fmt.Errorf("read the log: %w", err))
+		if l, err = report.ReadLog(stdin); err != nil {
+			return l, ourSide(fmt.Errorf("read the log: %w", err))
 		}
-		return logExplained(l), nil
+		return l, nil
 	}
 	f, size, err := openFile(name)
 	if err != nil {
-		return explained{}, usage("read the log: %w", err)
+		return l, usage("read the log: %w", err)
 	}
 	defer f.Close()
-	var l report.Log
 	if report.IsZip(f) {
 		l, err = report.ReadLogZip(f, size)
 	} else {
 		l, err = report.ReadLog(f)
 	}
 	if err != nil {
-		return explained{}, usage("read the log %s: %w", name, err)
+		return l, usage("read the log %s: %w", name, err)
 	}
-	return logExplained(l), nil
+	return l, nil
 }
 
 // openFile opens a file that is not a folder.
@@ -229,16 +236,23 @@ func reportExplained(r report.Report, tail string) explained {
 }
 
 func explainReports(stdin io.Reader, names []string) (explained, error) {
-	var files []report.File
-	for _, name := range names {
-		data, err := readReport(stdin, name)
-		if err != nil {
-			return explained{}, usage("read the report: %w", err)
-		}
-		files = append(files, report.File{Name: filepath.ToSlash(name), Data: data})
+	files, err := readReports(stdin, names)
+	if err != nil {
+		return explained{}, err
 	}
 	r, tail := report.ReadFiles(files)
 	return reportExplained(r, tail), nil
+}
+
+func readReports(stdin io.Reader, names []string) (files []report.File, err error) {
+	for _, name := range names {
+		data, err := readReport(stdin, name)
+		if err != nil {
+			return nil, usage("read the report: %w", err)
+		}
+		files = append(files, report.File{Name: filepath.ToSlash(name), Data: data})
+	}
+	return files, nil
 }
 
 func readReport(stdin io.Reader, name string) ([]byte, error) {

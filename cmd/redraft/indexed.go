@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,7 @@ import (
 // indexed is the index of a folder, and what it needs to go on.
 type indexed struct {
 	*perceive.Index
+	tree  fs.FS
 	close func()
 }
 
@@ -25,7 +27,7 @@ func (a *app) index(ctx context.Context, dir string, types bool) (*indexed, erro
 	if err != nil {
 		return nil, usage("open the tree: %w", err)
 	}
-	x := &indexed{close: func() { root.Close() }}
+	x := &indexed{tree: root.FS(), close: func() { root.Close() }}
 	x.Index, err = perceive.NewIndex(ctx, root.FS(), perceive.IndexOptions{Cache: a.indexFolder(dir)})
 	if err == nil && types {
 		err = x.Types(ctx)

@@ -97,7 +97,7 @@ func (a *app) root() *cobra.Command {
 	}
 	cmd.PersistentFlags().BoolVar(&a.json, "json", false, "print one JSON value instead of text for people")
 	cmd.AddCommand(a.demoCmd(), a.fixCmd(), a.explainCmd(), a.planCmd(), a.verifyCmd(), a.replayCmd(), a.viewCmd(), a.doctorCmd(), a.selftestCmd(), a.repairCmd(), a.registryCmd(), a.patchCmd(), a.serveCmd(), a.actionCmd(), a.jailCmd(), a.jobsCmd(), a.configCmd(), a.initCmd(), a.manCmd(), a.benchCmd(),
-		a.symbolsCmd(), a.findCmd(), a.refsCmd(), a.graphCmd(), a.contextCmd())
+		a.symbolsCmd(), a.findCmd(), a.refsCmd(), a.graphCmd(), a.contextCmd(), a.sceneCmd())
 	return cmd
 }
 

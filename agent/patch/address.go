@@ -30,7 +30,8 @@ const (
 var (
 	spanAddr   = regexp.MustCompile(`^[Ll]?(\d{1,9})(?:[-–:][Ll]?(\d{1,9}))?$`)
 	beforeAddr = regexp.MustCompile(`^\+[Ll]?(\d{1,9})$`)
-	symbolAddr = regexp.MustCompile(`^(?:([\pL_$][\pL\pN_$]*)\.)?(\+?)([\pL_$][\pL\pN_$]*)$`)
+	// A name may be private, as JavaScript's #name, or raw, as Rust's r#name.
+	symbolAddr = regexp.MustCompile(`^(?:((?:r#)?[\pL_$][\pL\pN_$]*)\.)?(\+?)((?:r?#)?[\pL_$][\pL\pN_$]*)$`)
 	// A receiver as Go spells it, or type parameters, say no more than the bare name.
 	receiverAddr = regexp.MustCompile(`^(\+?)\(?\*?([\pL_$][\pL\pN_$]*)(?:\[[^\]]*\])?\)?\.`)
 )

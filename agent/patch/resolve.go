@@ -114,6 +114,11 @@ func (r *reader) land(name string, set Set, policy Policy, landings []Landing) (
 	if err != nil {
 		return nil, located(err, set[edits[0]])
 	}
+	for _, i := range edits { // what is longer than the file and the limit together is over the limit as a diff, too
+		if most := int64(len(f.data)) + policy.bytes(); int64(len(set[i].Body)) > most {
+			return nil, limit(set[i], "bytes in one edit", int64(len(set[i].Body)), most)
+		}
+	}
 	if !f.exists || name != strings.TrimPrefix(name, "./") {
 		return r.landNew(set, edits, landings)
 	}

@@ -404,3 +404,48 @@ func TestMerge(t *testing.T) {
 		})
 	}
 }
+
+// TestLandInSixLanguages shows what the corpus has taught: one edit of a small file each.
+func TestLandInSixLanguages(t *testing.T) {
+	const none = "\x00" // nothing changes
+	for _, tt := range []struct{ name, file, before, addr, body, after string }{
+		{"a string in another style says nothing of the code's", "a.go", "package a\n\nfunc f() string {\n\tx := `\n    a\n    b\n    c\n`\n\treturn x\n}\n", "f",
+			"func f() string {\n\tx := `\n    a\n    b\n    c\n`\n\treturn x\n}\n", none},
+		{"two styles in one definition", "A.java", "class A {\n  int f() {\n\tif (a) {\n\t  return 1;\n\t}\n\treturn 2;\n  }\n}\n", "A.f",
+			"  int f() {\n\tif (a) {\n\t  return 1;\n\t}\n\treturn 3;\n  }\n", "class A {\n  int f() {\n\tif (a) {\n\t  return 1;\n\t}\n\treturn 3;\n  }\n}\n"},
+		{"what no UTF-8 can say comes back as a replacement", "a.py", "# caf\xe9 \xff\xfe\ndef f():\n    return 1\n", "f",
+			"# caf\ufffd \ufffd\ndef f():\n    return 2\n", "# caf\xe9 \xff\xfe\ndef f():\n    return 2\n"},
+		{"and in a whole file", "a.py", "# caf\xe9\nx = 1\n", "*", "# caf\ufffd\nx = 2\n", "# caf\xe9\nx = 2\n"},
+		{"byte order mark and a comment to keep", "a.rs", "\ufeff/// F.\nfn f() {\n    1;\n}\n", "f", "fn f() {\n    2;\n}\n", "\ufeff/// F.\nfn f() {\n    2;\n}\n"},
+		{"comment of the second name", "a.js", "// Both.\nconst a = 1,\n    b = 2;\n", "b", "const a = 1,\n    b = 3;\n", "// Both.\nconst a = 1,\n    b = 3;\n"},
+		{"comment of an annotation's element", "A.java", "@interface A {\n  /** How many. */\n  int n() default 1;\n}\n", "A.n", "int n() default 2;\n",
+			"@interface A {\n  /** How many. */\n  int n() default 2;\n}\n"},
+		{"comment of a short constructor", "A.java", "record A(int n) {\n  /** Checks. */\n  A {\n    f(n);\n  }\n}\n", "A.A", "A {\n  g(n);\n}\n",
+			"record A(int n) {\n  /** Checks. */\n  A {\n    g(n);\n  }\n}\n"},
+		{"a comment that runs on behind", "a.go", "package a\n\n// S is.\ntype S struct {\n\tt int\n} /* and\nmore */\n\nvar x int\n", "S", "type S struct {\n\tt, u int\n} /* and\nmore */\n",
+			"package a\n\n// S is.\ntype S struct {\n\tt, u int\n} /* and\nmore */\n\nvar x int\n"},
+		{"and in JavaScript", "a.js", "function f() {\n} /* and\nmore */\nf();\n", "f", "function f() {\n  g();\n}\n", "function f() {\n  g();\n}\nf();\n"},
+		{"a comment that ends on the line", "a.js", "/* one\n   two */ function f() {\n}\n", "f", "function f() {\n  g();\n}\n", "function f() {\n  g();\n}\n"},
+
+		{"create above what only runs", "a.py", "def f():\n    pass\n\n\nif __name__ == \"__main__\":\n    def g():\n        pass\nelse:\n    f()\n", "+h", "def h():\n    pass\n",
+			"def f():\n    pass\n\n\ndef h():\n    pass\n\n\nif __name__ == \"__main__\":\n    def g():\n        pass\nelse:\n    f()\n"},
+		{"create a method above a conditional one", "a.py", "class A:\n    def f(self):\n        pass\n\n    if X:\n        def g(self):\n            pass\n    else:\n        g = f\n", "A.+h",
+			"def h(self):\n    pass\n", "class A:\n    def f(self):\n        pass\n\n    def h(self):\n        pass\n\n    if X:\n        def g(self):\n            pass\n    else:\n        g = f\n"},
+		{"private method", "a.js", "class A {\n  #f() {\n  }\n}\n", "A.#f", "#f() {\n  g();\n}\n", "class A {\n  #f() {\n    g();\n  }\n}\n"},
+		{"raw name", "a.rs", "fn r#match() {\n}\n", "r#match", "fn r#match() {\n    f();\n}\n", "fn r#match() {\n    f();\n}\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			change, _, err := patch.Resolve(tree(tt.file, tt.before), patch.Set{edit(tt.file, tt.addr, tt.body)}, patch.Policy{})
+			var s *patch.Slip
+			if tt.after == none && errors.As(err, &s) && s.Code == patch.NothingChanged {
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.after, string(change.Files[0].New)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

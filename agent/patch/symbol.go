@@ -217,7 +217,7 @@ func (s *source) placeCreate(p piece) (piece, *Slip) {
 	if len(lines) == 0 {
 		return p, slip(Empty, p.edit, "The text for "+p.edit.place()+" is empty.", "Give the whole definition.")
 	}
-	return s.insert(p, after+1, s.spaced(after, lines)), nil
+	return s.insert(p, after+1, s.spaced(after, p.addr.container, lines)), nil
 }
 
 // repeatable says whether a file may define a name several times, as Go lets init.
@@ -294,12 +294,16 @@ func (s *source) column(sym syntax.Symbol) string {
 	return indent(string(s.data[s.starts[sym.Head-1]:s.starts[sym.Head]]))
 }
 
-// style is the file's own.
+// style is the file's own; of a file that shows none, its language's if that has one.
 func (s *source) style() style {
 	if s.own == nil {
-		own := styleOf([]string{"\tgo\n"})
+		var habit []string
+		if s.grammar.Name == "go" {
+			habit = []string{"\tgo\n"}
+		}
+		own := styleOf(habit)
 		if s.lines() > 0 {
-			own = styleOf(s.code(splitLines(s.data[s.body:]), 1), []string{"\tgo\n"})
+			own = styleOf(s.code(splitLines(s.data[s.body:]), 1), habit)
 		}
 		s.own = &own
 	}
@@ -331,8 +335,8 @@ func (s *source) within(e Edit, home syntax.Symbol) (line int, column string, ba
 }
 
 // spaced puts the file's own number of blank lines around a definition that follows a line.
-func (s *source) spaced(after int, lines []string) []string {
-	gap := make([]string, s.gap())
+func (s *source) spaced(after int, container string, lines []string) []string {
+	gap := make([]string, s.gap(container != "" && s.grammar.Nested()))
 	if after > 0 {
 		lines = append(slices.Clone(gap), lines...)
 	}
@@ -342,18 +346,25 @@ func (s *source) spaced(after int, lines []string) []string {
 	return lines
 }
 
-// gap is how many blank lines most often stand between two definitions: 1 or 2, and 1 if there is nothing to go by.
-func (s *source) gap() int {
+// gap is how many blank lines most often stand between two definitions, at top level or in a type: 1 or 2. Where nothing
+// is to go by it is 1, and 2 at the top level of Python. https://peps.python.org/pep-0008/#blank-lines
+func (s *source) gap(inType bool) int {
 	twice, once := 0, 0
 	for i := 1; i < len(s.symbols); i++ {
-		switch s.symbols[i].Decl.First - s.symbols[i-1].Decl.Last {
-		case 2:
+		above, below := s.symbols[i-1], s.symbols[i]
+		if s.grammar.Nested() && ((above.Container != "") != inType || (below.Container != "") != inType) {
+			continue
+		}
+		between := s.data[s.starts[min(above.Decl.Last, below.Decl.First-1)]:s.starts[below.Decl.First-1]]
+		switch n := bytes.Count(between, []byte("\n")); {
+		case len(bytes.TrimSpace(between)) > 0:
+		case n == 1:
 			once++
-		case 3:
+		case n == 2:
 			twice++
 		}
 	}
-	if twice > once {
+	if twice > once || once+twice == 0 && s.grammar.Name == "python" && !inType {
 		return 2
 	}
 	return 1

@@ -50,7 +50,7 @@ func (v *viewer) breaking(ranked []symbol, tokens int) string {
 		return ""
 	}
 	subjects := v.subjects(ranked)
-	var lines []string
+	var lines, tests []string // of files that may be changed, and of others
 	blind := 0
 	for _, s := range subjects {
 		for _, d := range v.Index.called("", s.name) {
@@ -59,13 +59,15 @@ func (v *viewer) breaking(ranked []symbol, tokens int) string {
 			}
 			blind += v.Index.BlindTo(d)
 			for _, e := range v.Index.Refs(d) {
-				if line := v.dependent(s, e, subjects); line != "" && !slices.Contains(lines, line) {
+				if line := v.dependent(s, e, subjects); line != "" && v.protected(e.File) {
+					tests = append(tests, line)
+				} else if line != "" {
 					lines = append(lines, line)
 				}
 			}
 		}
 	}
-	if len(lines) == 0 {
+	if lines = slices.Compact(append(lines, tests...)); len(lines) == 0 {
 		return ""
 	}
 	return v.listed("## What depends on it\nThese places use what is at issue and must keep working:\n", lines, maxDependents, tokens, blind)

@@ -195,3 +195,44 @@ func TestSceneOfBadTrees(t *testing.T) {
 		})
 	}
 }
+
+// TestLikelyPlaces: a place of the trace comes before what the test calls, and that before what only a word names.
+func TestLikelyPlaces(t *testing.T) {
+	f := report.Result{ID: "example.com/m/shop.TestTotal", Kind: report.Test}
+	for _, row := range []struct{ trace, want string }{
+		{"", "Likely places: `shop/cart.go :: Cart.Total`, `shop/cart.go :: sum`."},
+		{"panic: x\n\t/tmp/copy/shop/cart.go:11 +0x1\n\t/usr/lib/go/src/testing/testing.go:1 +0x2", "Likely places: `shop/cart.go :: sum`, `shop/cart.go :: Cart.Total`."},
+		{"\t/tmp/copy/page/page.go:6 +0x1", "Likely places: `page/page.go :: Page`, `shop/cart.go :: Cart.Total`"},
+	} {
+		f.Trace = row.trace
+		if got := section(sceneOf(t, "go", f).Scene(), perceive.Answer); !strings.Contains(got, row.want) {
+			t.Errorf("%q: want %s in\n%s", row.trace, row.want, got)
+		}
+	}
+	l := sceneOf(t, "go", f)
+	l.Index, f.Trace = nil, ""
+	if got := section(l.Scene(), perceive.Source); !strings.Contains(got, "func (c Cart) Total") {
+		t.Errorf("without an index words alone find it:\n%s", got)
+	}
+}
+
+// FuzzTestFiles: whatever stands in test files and whatever a finding is called, a scene comes of it, within its budget.
+func FuzzTestFiles(f *testing.F) {
+	f.Add("describe('a', () => { let c; beforeEach(() => { c = 1 }); it.each`a`('b %s', /[/]/) })", "a.test.js > a > b 1", 1)
+	f.Add("@pytest.fixture(name='x')\ndef a(b, *c): pass\nclass T(B):\n  def setUp(self): self.y()\n  def test_z(self, x): pass", "tests/test_a.py::T::test_z[1]", 4)
+	f.Add("mod tests { fn a() { b() } }", "m::tests::a", 1)
+	f.Add("it('a', `${", "x > y", -1)
+	f.Fuzz(func(t *testing.T, src, id string, line int) {
+		tree := fstest.MapFS{}
+		for _, name := range []string{"a.test.js", "tests/test_a.py", "conftest.py", "src/lib.rs", "ATest.java", "a.py"} {
+			tree[name] = &fstest.MapFile{Data: []byte(src)}
+			l := perceive.Look{
+				Root: tree, Protected: patch.Policy{}.Protected, Budget: 2500,
+				Findings: []report.Result{{ID: id, Kind: report.Test, File: name, Line: line, Trace: src}},
+			}
+			if n := (len(l.Scene().Text())*5 + 15) / 16; n > l.Budget {
+				t.Errorf("%s: %d tokens for a budget of %d", name, n, l.Budget)
+			}
+		}
+	})
+}

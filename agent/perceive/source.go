@@ -26,6 +26,7 @@ type symbol struct {
 const (
 	framed  = 10000 // a place of the trace lies in it; the first place most
 	asked   = 3000  // the failing test uses it
+	member  = 1200  // it is a member of a type that the failing test uses
 	asked2  = 1000  // what the failing test uses uses it
 	maxWord = 350
 )
@@ -83,6 +84,9 @@ func (v *viewer) scored(score map[frame]int) (files []string) {
 				continue
 			}
 			give(d.File, d.Line, asked)
+			if d.Kind == "type" {
+				v.members(d, func(line int) { give(d.File, line, member) })
+			}
 			for _, r := range v.Index.Reach(d, Dependencies, 1) {
 				if r.Line > 0 && !inSpans(r.Definition, v.spans[r.File]) {
 					give(r.File, r.Line, asked2)
@@ -96,6 +100,23 @@ func (v *viewer) scored(score map[frame]int) (files []string) {
 		}
 	}
 	return files
+}
+
+// maxMembers is how many members of a type are put at issue with it.
+const maxMembers = 40
+
+// members gives the lines of a type's own members.
+func (v *viewer) members(d Definition, each func(line int)) {
+	t, n := v.text(d.File), 0
+	if t == nil {
+		return
+	}
+	for _, s := range t.outline.Symbols {
+		if n < maxMembers && s.Container == d.Name {
+			n++
+			each(s.Line)
+		}
+	}
 }
 
 func inSpans(d Definition, spans []span) bool { return span{d.First, d.Last}.in(spans) }
@@ -206,15 +227,23 @@ func (v *viewer) source(ranked []symbol, budget int) (text, answer string) {
 	}
 	var b strings.Builder
 	left := budget - v.count(title) - 24
+	guessed := budget / 4
 	shown, unseen := map[string][]span{}, 0
 	for _, name := range order {
-		block, spans := v.sourceBlock(name, byFile[name], left)
+		room := left
+		if ranked[0].score > maxWord && byFile[name][0].score <= maxWord { // words alone are a guess beside a trace or an edge
+			room = min(left, guessed)
+		}
+		block, spans := v.sourceBlock(name, byFile[name], room)
 		if block == "" {
 			unseen++
 			continue
 		}
 		b.WriteString(block)
 		left -= v.count(block)
+		if byFile[name][0].score <= maxWord {
+			guessed -= v.count(block)
+		}
 		v.files = append(v.files, name)
 		shown[name] = spans
 		if spans != nil {
@@ -234,7 +263,7 @@ func (v *viewer) source(ranked []symbol, budget int) (text, answer string) {
 func (v *viewer) sourceBlock(name string, syms []symbol, budget int) (block string, spans []span) {
 	t := v.text(name)
 	head := label(name) + ":\n"
-	near := syms[0].score > asked2+maxWord || syms[0].score <= maxWord
+	near := syms[0].score >= asked || syms[0].score <= maxWord
 	whole := source(t.src)
 	if guess := v.guess(head+whole) + 12; near && guess < budget*2/3 || v.Wide && guess < budget {
 		block = head + Fence(language(name), whole)
@@ -305,6 +334,9 @@ func (v *viewer) answer(ranked []symbol, shown map[string][]span) string {
 		spans, ok := shown[s.file]
 		if !ok || spans != nil && !s.in(spans) || s.kind != "func" && s.kind != "method" && s.kind != "lines" {
 			continue
+		}
+		if s.score <= maxWord && ranked[0].score > maxWord && len(addrs) > 0 {
+			break
 		}
 		addr := label(s.file) + " :: " + label(s.addr)
 		if used += len(addr); len(addrs) == maxAddresses || used > addressBytes {

@@ -427,6 +427,8 @@ func TestLandInSixLanguages(t *testing.T) {
 		{"and in JavaScript", "a.js", "function f() {\n} /* and\nmore */\nf();\n", "f", "function f() {\n  g();\n}\n", "function f() {\n  g();\n}\nf();\n"},
 		{"a comment that ends on the line", "a.js", "/* one\n   two */ function f() {\n}\n", "f", "function f() {\n  g();\n}\n", "function f() {\n  g();\n}\n"},
 
+		{"blank lines are not padded", "a.py", "class A:\n    def f(self):\n        a\n\n        b\n", "A.f", "def f(self):\n    a\n    \n    \n    c\n",
+			"class A:\n    def f(self):\n        a\n\n\n        c\n"},
 		{"create above what only runs", "a.py", "def f():\n    pass\n\n\nif __name__ == \"__main__\":\n    def g():\n        pass\nelse:\n    f()\n", "+h", "def h():\n    pass\n",
 			"def f():\n    pass\n\n\ndef h():\n    pass\n\n\nif __name__ == \"__main__\":\n    def g():\n        pass\nelse:\n    f()\n"},
 		{"create a method above a conditional one", "a.py", "class A:\n    def f(self):\n        pass\n\n    if X:\n        def g(self):\n            pass\n    else:\n        g = f\n", "A.+h",
@@ -447,5 +449,46 @@ func TestLandInSixLanguages(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestNoRoom holds that a definition that has no place of its own between others is refused with what to do.
+func TestNoRoom(t *testing.T) {
+	for _, tt := range []struct{ file, src, addr, body, says string }{
+		{"A.java", "class A { int f() { return 1; } }\n", "A.+g", "int g() { return 1; }\n", "the whole of A"},
+		{"a.js", "class A {}\n", "A.+g", "g() {}\n", "the whole of A"},
+		{"a.rs", "struct A {\n    x: u8,\n}\n", "A.+g", "fn g() {}\n", "`+L4`"},
+		{"a.py", "x = 1\n", "A.+g", "def g(self): pass\n", "neither a type A"},
+	} {
+		_, _, err := patch.Resolve(tree(tt.file, tt.src), patch.Set{edit(tt.file, tt.addr, tt.body)}, patch.Policy{})
+		var s *patch.Slip
+		if !errors.As(err, &s) || s.Code != patch.NoContainer || !strings.Contains(s.Error(), tt.says) {
+			t.Errorf("%s: got %v, want …%s…", tt.file, err, tt.says)
+		}
+	}
+}
+
+// TestLostExport holds that a definition which other files can see stays one, in each language that says so at the definition.
+func TestLostExport(t *testing.T) {
+	for _, tt := range []struct {
+		file, src, addr, body string
+		lost                  bool
+	}{
+		{"a.ts", "export function f() {}\n", "f", "function f() { g(); }\n", true},
+		{"a.ts", "export function f() {}\n", "f", "export function f() { g(); }\n", false},
+		{"a.ts", "export const f = 1;\n", "f", "const f = 2;\nexport { f };\n", false},
+		{"a.js", "export default function f() {}\n", "f", "function f() { g(); }\n", true},
+		{"a.js", "function f() {}\nexport { f };\n", "f", "function f() { g(); }\n", false},
+		{"a.rs", "pub fn f() {}\n", "f", "fn f() { g(); }\n", true},
+		{"a.rs", "pub fn f() {}\n", "f", "pub fn f() { g(); }\n", false},
+		{"A.java", "class A {\n  public int f() { return 1; }\n}\n", "A.f", "int f() { return 2; }\n", true},
+		{"A.java", "class A {\n  int f() { return 1; }\n}\n", "A.f", "public int f() { return 2; }\n", false},
+		{"a.py", "def f(): pass\n", "f", "def f(): g()\n", false},
+	} {
+		_, _, err := patch.Resolve(tree(tt.file, tt.src), patch.Set{edit(tt.file, tt.addr, tt.body)}, patch.Policy{})
+		var s *patch.Slip
+		if lost := errors.As(err, &s) && s.Code == patch.LostExport; lost != tt.lost || err != nil && !lost {
+			t.Errorf("%s with %q: got %v, want it lost: %v", tt.src, tt.body, err, tt.lost)
+		}
 	}
 }

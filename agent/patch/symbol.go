@@ -414,6 +414,11 @@ func (s *source) lost(sym syntax.Symbol, before, after map[string]int, e Edit) *
 	return slip(LostExport, e, fmt.Sprintf("%s was exported and is now %s.", sym, small), "Keep the name as it was.")
 }
 
+// shut says whether no definition of a name is exported any more.
+func (s *source) shut(sym syntax.Symbol, now []syntax.Symbol) bool {
+	return !slices.ContainsFunc(now, func(n syntax.Symbol) bool { return n.String() == sym.String() && n.Exported })
+}
+
 func lowered(name string) string {
 	for i := range name {
 		if i > 0 {
@@ -428,6 +433,8 @@ func (s *source) checkPiece(p piece, before, after map[string]int, now []syntax.
 	case p.target != nil && after[p.target.String()] == 0:
 		return slip(SymbolGone, p.edit, fmt.Sprintf("The text for %s no longer defines %s.", p.edit.place(), p.target),
 			"Give the whole definition under the same name.")
+	case p.target != nil && p.target.Exported && s.shut(*p.target, now) && !bytes.Contains(p.edit.Body, []byte("export ")):
+		return slip(LostExport, p.edit, fmt.Sprintf("%s could be seen from other files and no longer can.", p.target), "Keep its `export`, `pub` or `public`.")
 	case p.addr.kind == create && after[strings.TrimPrefix(p.addr.String(), "+")] == 0:
 		var fresh []string
 		for _, sym := range now {

@@ -17,7 +17,7 @@ import (
 )
 
 // TestCorpus lands edits on real files of each language, out of packages that the registries serve: a sample, or with
-// REDRAFT_CORPUS=all every file of the parcels, in every form that a text file can have.
+// REDRAFT_CORPUS=all hundreds of each, as they are and in the forms that a text file can have.
 func TestCorpus(t *testing.T) {
 	for _, language := range []string{"python", "go", "typescript", "javascript", "rust", "java"} {
 		t.Run(language, func(t *testing.T) {
@@ -49,7 +49,7 @@ type corpus struct {
 
 // files are those that the test is about, each time the same.
 func (c *corpus) files() []realFile {
-	const most, largest, sample, small = 130, 200 << 10, 44, 12 << 10
+	const most, largest, sample, small = 130, 200 << 10, 44, 6 << 10
 	var out []realFile
 	taken := 0
 	for _, p := range parcels {
@@ -106,13 +106,14 @@ func (c *corpus) file(f realFile, n int) {
 	c.n.files++
 	forms := formsOf(g, f.data)
 	for i, how := range formNames {
-		if i > 0 && !c.all && i != 1+n%(len(formNames)-1) {
+		switch others := len(formNames) - 1; { // all files as they are and in two more forms; of a sample, each file in one form
+		case c.all && i > 0 && (i-1)%3 != n%3, !c.all && (i == 0) == (n%3 == 0), !c.all && i > 0 && i != 1+n/3%others:
 			continue
 		}
 		if data := forms[how](); data == nil || i > 0 && bytes.Equal(data, f.data) {
 			c.skipped["form "+how]++
 		} else {
-			c.form(form{corpus: c, name: f.name, how: how, file: "src/f" + path.Ext(f.name), g: g, data: data}, i == 0 && (c.all || n%4 == 0) || c.all && n%10 == 0)
+			c.form(form{corpus: c, name: f.name, how: how, file: "src/f" + path.Ext(f.name), g: g, data: data}, i == 0 && (c.all || n%8 == 0) || c.all && n%10 == 0)
 		}
 	}
 }

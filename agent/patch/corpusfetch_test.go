@@ -42,7 +42,6 @@ var parcels = []parcel{
 	{"python", "pypi", "attrs", "23.2.0", "935dc3b529c262f6cf76e50877d35a4bd3c1de194fd41f47a2b7ae8f19971f30"},
 	{"python", "pypi", "pydantic", "2.7.4", "0c84efd9548d545f63ac0060c1e4d39bb9b14db8b3c0652338aecc07b5adec52"},
 	{"python", "pypi", "werkzeug", "3.0.3", "097e5bfda9f0aba8da6b8545146def481d06aa7d3266e7448e2cccf67dd8bd18"},
-	{"python", "pypi", "networkx", "3.3", "0c127d8b2f4865f59ae9cb8aafcd60b5c70f3241ebd66f7defad7c4ab90126c9"},
 	{"go", "go", "github.com/spf13/cobra", "v1.8.1", "h1:e5/vxKd/rZsfSJMUX1agtjeTDf+qv1/JdBF8gg5k9ZM="},
 	{"go", "go", "github.com/samber/lo", "v1.44.0", "h1:5il56KxRE+GHsm1IR+sZ/6J42NODigFiqCWpSc2dybA="},
 	{"go", "go", "google.golang.org/grpc", "v1.64.0", "h1:KH3VH9y/MgNQg1dE7b3XfVK0GsPSIzJwdF617gUSbvY="},

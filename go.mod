@@ -35,6 +35,7 @@ require (
 	golang.org/x/text v0.44.0
 	golang.org/x/tools v0.52.0
 	gotest.tools/gotestsum v1.13.0
+	maragu.dev/gomponents v1.2.0
 	modernc.org/sqlite v1.62.0
 )
 

@@ -85,6 +85,7 @@ var rules = map[string]func(house) []string{
 	"machine":  noMachineInFiles,
 	"links":    linksResolve,
 	"calls":    callsAreHarmless,
+	"linker":   nothingKeepsEveryMethod,
 }
 
 func TestHouse(t *testing.T) {
@@ -311,6 +312,24 @@ func closuresHoldNothingForeign(h house) (breaches []string) {
 }
 
 var fakes = []string{"bot/github/githubtest", "bot/github/githubtest/openapi", "agent/model/modeltest", "agent/sandbox/sandboxtest"}
+
+// nothingKeepsEveryMethod keeps templates out of the program: they find methods by name, so that the linker leaves out no exported
+// method of any type (a fifth of the binary, https://pkg.go.dev/cmd/link, "ReflectMethod" of -dumpdep).
+func nothingKeepsEveryMethod(h house) (breaches []string) {
+	for dir := range h.closure("cmd/redraft", map[string]bool{}) {
+		if h.packages[dir] == nil {
+			continue
+		}
+		for _, s := range h.packages[dir].code() {
+			for _, imp := range s.imports() {
+				if imp == "html/template" || imp == "text/template" {
+					breaches = append(breaches, fmt.Sprintf("%s imports %s: use maragu.dev/gomponents or fmt", s.path, imp))
+				}
+			}
+		}
+	}
+	return breaches
+}
 
 // fakesStayInTests links the fakes into tests, the demo, the self-test and the benchmarks only.
 func fakesStayInTests(h house) (breaches []string) {
@@ -585,6 +604,7 @@ func TestRulesCanFail(t *testing.T) {
 		{"machine", "README.md", "see " + machine[0] + "x", "see work/x", "README.md:1: " + machine[0]},
 		{"machine", registries, "// Package p is one.\npackage p\n// " + machine[1] + "x", "// Package registry is one.\npackage registry\n// " + machine[3], registries + ":3: " + machine[1]},
 		{"machine", "agent/registry/p.go", "// Package p is one.\npackage p\n// " + machine[3], "", "agent/registry/p.go:3: " + machine[3]},
+		{"linker", "cmd/redraft/p.go", imports("html/template"), imports("html"), "p.go imports html/template"},
 		{"links", "README.md", "[a](docs/a.md)", "[a](LICENSE) [b](https://example.com/b)", "link to docs/a.md"},
 		{"links", "agent/README.md", "# One thing\n[a](#another)", "# One thing: `this`\n[a](#one-thing-this)", "no such heading"},
 	} {

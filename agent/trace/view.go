@@ -3,20 +3,21 @@ package trace
 import (
 	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
 	"strings"
+
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
 )
 
-//go:embed view.html
-var viewHTML string
-
-var viewTemplate = template.Must(template.New("view").Parse(viewHTML))
+//go:embed view.css
+var viewCSS string
 
 // maxDetail is how many lines of one text a page shows.
 const maxDetail = 4000
 
-// page is what view.html shows. Every string in it is visible text; the template escapes it.
+// page is what a view shows. Every string in it is visible text; gomponents escapes it. A template of the standard library would
+// do, at the price of every exported method of every type that the program links: the linker cannot leave any out beside one.
 type page struct {
 	Title, Stop, Next, Asked string
 	Figures                  []pageFigure
@@ -55,10 +56,59 @@ type pageLine struct{ Text, Class string }
 // View writes a job as one HTML file that needs nothing else: no script, no network. It is rendered from the lines
 // alone; nothing in them is markup.
 func View(w io.Writer, events []Event) error {
-	if err := viewTemplate.Execute(w, tell(events, false).page()); err != nil {
+	if err := tell(events, false).page().node().Render(w); err != nil {
 		return fmt.Errorf("view: %w", err)
 	}
-	return nil
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+// viewPolicy lets a view hold text and its own style, and nothing else.
+const viewPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+func (p page) node() g.Node {
+	return h.Doctype(h.HTML(h.Lang("en"), h.Head(
+		h.Meta(h.Charset("utf-8")), h.Meta(h.Name("viewport"), h.Content("width=device-width, initial-scale=1")),
+		h.Meta(g.Attr("http-equiv", "Content-Security-Policy"), h.Content(viewPolicy)), h.Meta(h.Name("referrer"), h.Content("no-referrer")),
+		h.TitleEl(g.Text(p.Title)), h.StyleEl(g.Raw("\n"+viewCSS)),
+	), h.Body(h.Main(
+		h.H1(g.Text(p.Title)), h.P(g.Text(p.Stop)),
+		g.If(p.Next != "", h.P(h.Strong(g.Text("Next safe action:")), g.Text(" "+p.Next))),
+		h.P(h.Class("soft"), g.Text(p.Asked)),
+		h.Ul(h.Class("figures"), g.Map(p.Figures, func(f pageFigure) g.Node { return h.Li(h.B(g.Text(f.Value)), g.Text(f.Name)) })),
+		h.H2(g.Text("What was seen")),
+		g.If(len(p.Findings) == 0, h.P(g.Text("No finding."))), g.Map(p.Findings, pageFinding.node),
+		g.If(len(p.Rungs) > 0, p.proof()),
+		h.H2(g.Text("Step by step")), g.Map(p.Parts, pagePart.node),
+	))))
+}
+
+func (f pageFinding) node() g.Node {
+	return h.Section(
+		h.P(h.Strong(g.Text(f.ID)), g.Text(" "+f.Place)),
+		g.If(f.Values, h.Div(h.Class("values"), h.Div(g.Text("got"), h.Pre(g.Text(f.Got))), h.Div(g.Text("want"), h.Pre(g.Text(f.Want))))),
+		g.If(f.Message != "", h.Pre(g.Text(f.Message))), g.Text("\n"),
+	)
+}
+
+func (p page) proof() g.Node {
+	column := func(name string) g.Node { return h.Th(h.Scope("col"), g.Text(name)) }
+	return g.Group{h.H2(g.Text("Proof")), h.Div(h.Class("scroll"), h.Table(
+		h.THead(h.Tr(column("rung"), column("shows"), column("status"), column("seen"))),
+		h.TBody(g.Map(p.Rungs, func(r pageRung) g.Node {
+			return h.Tr(h.Th(h.Scope("row"), g.Text(r.ID)), h.Td(g.Text(r.Shows)), h.Td(h.Class(r.Class), g.Text(r.Status)), h.Td(g.Text(r.Text)), g.Text("\n"))
+		})),
+	))}
+}
+
+func (p pagePart) node() g.Node {
+	return g.Group{h.H3(g.Text(p.Name)), h.Ol(h.Class("time"), g.Text("\n"), g.Map(p.Steps, func(s pageStep) g.Node {
+		return h.Li(h.Class(s.Class), h.Time(g.Text(s.At)), h.Strong(g.Text(s.Type)), g.Text(" "+s.Text+"\n"), g.Map(s.Details, pageDetail.node), g.Text("\n"))
+	}))}
+}
+
+func (d pageDetail) node() g.Node {
+	return h.Details(g.If(d.Open, g.Attr("open")), h.Summary(g.Text(d.Name)), h.Pre(g.Map(d.Lines, func(l pageLine) g.Node { return h.Span(h.Class(l.Class), g.Text(l.Text)) })))
 }
 
 func (s *story) page() page {

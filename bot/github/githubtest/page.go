@@ -2,9 +2,10 @@ package githubtest
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
-	"html/template"
+	stdhtml "html"
 	"net/http"
 	"slices"
 	"strconv"
@@ -13,12 +14,12 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/renderer/html"
+	g "maragu.dev/gomponents"
+	h "maragu.dev/gomponents/html"
 )
 
-//go:embed page.html
-var pageText string
-
-var pageForm = template.Must(template.New("page").Parse(pageText))
+//go:embed page.css
+var pageCSS string
 
 // markdown shows texts as GitHub does: GitHub's Markdown, with the few elements of HTML that a body may hold. What those
 // could do besides is kept from happening by the page's policy, which lets nothing but its own style in.
@@ -31,14 +32,14 @@ const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action '
 type shown struct {
 	Title, Repo, Kind, State, By, Head, Base string
 	Number                                   int
-	Body                                     template.HTML
+	Body                                     string // HTML
 	Comments                                 []shownComment
 	Checks                                   []Check
 }
 
 type shownComment struct {
 	By   string
-	Body template.HTML
+	Body string // HTML
 }
 
 // show answers a browser at a pull request's or an issue's address: title and body as they read, checks, and who wrote
@@ -56,7 +57,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var b bytes.Buffer
-	if err := pageForm.Execute(&b, v); err != nil {
+	if err := v.node().Render(&b); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
@@ -93,10 +94,43 @@ func (s *Server) shown(owner, name string, n int) (v shown, ok bool) {
 	return v, true
 }
 
-func rendered(text string) template.HTML {
+// node is the page of an issue or a pull request.
+func (v shown) node() g.Node {
+	return h.Doctype(h.HTML(h.Lang("en"), h.Head(
+		h.Meta(h.Charset("utf-8")), h.Meta(h.Name("viewport"), h.Content("width=device-width, initial-scale=1")),
+		h.TitleEl(g.Text(v.Title+" · "+v.Repo)), h.StyleEl(g.Raw("\n"+pageCSS)),
+	), h.Body(
+		h.Header(
+			h.H1(g.Text(v.Title+" "), h.Span(g.Textf("#%d", v.Number))),
+			h.P(h.Class("soft"), h.Span(h.Class("tag"), g.Text(v.State)), g.Textf("%s in %s by %s", v.Kind, v.Repo, v.By),
+				g.If(v.Head != "", g.Group{g.Text(": "), h.Code(g.Text(v.Head)), g.Text(" into "), h.Code(g.Text(v.Base))})),
+		),
+		h.Main(
+			shownComment{v.By, v.Body}.node(), g.Map(v.Comments, shownComment.node),
+			g.If(len(v.Checks) > 0, g.Group{h.H2(g.Text("Checks")), h.Ul(h.Class("checks"), g.Text("\n"), g.Map(v.Checks, checkNode))}),
+		),
+		h.Footer(g.Text("A stand-in for GitHub on this machine. Nothing here is on the internet.")),
+	)))
+}
+
+func (c shownComment) node() g.Node {
+	return h.Article(h.P(h.B(g.Text(c.By))), h.Div(g.Raw(c.Body)), g.Text("\n"))
+}
+
+func checkNode(c Check) g.Node {
+	title := ""
+	if c.Title != "" {
+		title = ": " + c.Title
+	}
+	return h.Li(h.B(h.Class(c.Conclusion), g.Text(cmp.Or(c.Conclusion, c.Status))), g.Text(" "+c.Name+" "),
+		h.Span(h.Class("soft"), g.Textf("on %.12s%s", c.SHA, title)), g.Text("\n"))
+}
+
+// rendered is a text's Markdown as HTML.
+func rendered(text string) string {
 	var b bytes.Buffer
 	if err := markdown.Convert([]byte(text), &b); err != nil {
-		return template.HTML(fmt.Sprintf("<pre>%s</pre>", template.HTMLEscapeString(text)))
+		return fmt.Sprintf("<pre>%s</pre>", stdhtml.EscapeString(text))
 	}
-	return template.HTML(b.String())
+	return b.String()
 }

@@ -169,7 +169,7 @@ func TestManyEdits(t *testing.T) {
 		set = append(set, edit("p.go", fmt.Sprintf("F%d", i), fmt.Sprintf("func F%d() int { return 2 }\n", i)))
 	}
 	within(t, func() {
-		if _, landings, err := patch.Resolve(tree("p.go", text.String()), set, roomy); err != nil || len(landings) != 400 || landings[399].Rewritten != 1 {
+		if _, landings, err := patch.Resolve(tree("p.go", text.String()), set, patch.Policy{}); err != nil || len(landings) != 400 || landings[399].Rewritten != 1 {
 			t.Error(err, len(landings))
 		}
 	})

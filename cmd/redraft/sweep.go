@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -36,10 +37,25 @@ func (a *app) sweep(ctx context.Context, store *worktree.Store, state string) er
 	keep := a.config.keep()
 	_, evidenceErr := trace.Sweep(ctx, filepath.Join(state, "jobs"), keep, now)
 	_, mirrorErr := store.Sweep(ctx, keep.Age, now)
-	if err := errors.Join(evidenceErr, mirrorErr); err != nil {
+	if err := errors.Join(evidenceErr, mirrorErr, sweepFolder(filepath.Join(state, "indexes"), keep.Age, now)); err != nil {
 		return err
 	}
 	return os.WriteFile(mark, []byte(now.UTC().Format(time.RFC3339)+"\n"), 0o600)
+}
+
+// sweepFolder removes the files of a folder that nobody wrote for so long.
+func sweepFolder(dir string, age time.Duration, now time.Time) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	errs := []error{err}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && !e.IsDir() && now.Sub(info.ModTime()) > age {
+			errs = append(errs, os.Remove(filepath.Join(dir, e.Name())))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // sweepDaily sweeps for as long as a server runs.

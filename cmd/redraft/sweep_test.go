@@ -24,8 +24,13 @@ func TestSweep(t *testing.T) {
 		return dir
 	}
 	gone := func(dir string) bool { _, err := os.Stat(dir); return err != nil }
-	first := age("20200101-000000-a")
-	if code, said := l.fix("--check", rightCheck); code != exitProved || !gone(first) {
+	first, index := age("20200101-000000-a"), filepath.Join(state, "indexes", "0123456789abcdef")
+	writeTo(t, index, "an index", 0o600)
+	writeTo(t, index+"-new", "an index", 0o600)
+	if err := os.Chtimes(index, old, old); err != nil {
+		t.Fatal(err)
+	}
+	if code, said := l.fix("--check", rightCheck); code != exitProved || !gone(first) || !gone(index) || gone(index+"-new") {
 		t.Errorf("exit %d, gone %v:\n%s", code, gone(first), said)
 	}
 	second := age("20200101-000000-b")

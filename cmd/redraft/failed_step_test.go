@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -167,5 +168,21 @@ func TestActionDiagnose(t *testing.T) {
 	}
 	if !strings.HasPrefix(c.Title, "diagnosed") || c.Conclusion != "neutral" || len(f.opened()) != 0 || len(f.repo.Branches()) != 1 {
 		t.Errorf("check run %+v, branches %v", c, f.repo.Branches())
+	}
+}
+
+// TestVerifyRunStep makes a proof once more whose command is a step of the default branch's workflow, and refuses one that is none.
+func TestVerifyRunStep(t *testing.T) {
+	t.Parallel()
+	l := newLocal(t, map[string]string{"Makefile": "test:\n\ttrue\n",
+		".github/workflows/ci.yml": "on: push\njobs:\n  unit:\n    runs-on: ubuntu-latest\n    strategy: {matrix: {word: [answer, right]}}\n    steps:\n      - run: grep -q ${{ matrix.word }} answer.txt\n"})
+	for command, want := range map[string]string{rightCheck: "run once more here: red x", rightCheck + " a.txt": "yields no such command"} {
+		evidence := filepath.Join(t.TempDir(), "evidence")
+		if code, said := l.fix("--check", command, "--evidence", evidence); code != exitProved {
+			t.Fatalf("fix: exit %d:\n%s", code, said)
+		}
+		if code, said := l.redraft("verify", "--run", evidence); !strings.Contains(said, want) || (code == exitProved) != strings.HasPrefix(want, "run once") {
+			t.Errorf("verify --run of %q: exit %d:\n%s", command, code, said)
+		}
 	}
 }

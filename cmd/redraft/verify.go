@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -211,14 +213,16 @@ func (a *app) runAgain(ctx context.Context, receipt proof.Receipt, diff []byte, 
 	if err != nil {
 		return "", err
 	}
-	file, check, err := s.yields(branch, tip, receipt)
+	y, err := s.yields(branch, tip, receipt)
 	if err != nil {
 		return "", err
 	}
+	file, check := y.file, y.check
 	fmt.Fprint(a.orErr(), a.clean.Terminal(fmt.Sprintf("to be run in a jail, on %.12s and with the patch (check %s of %s):\n  %s\n", receipt.Root, check.ID, branch, strings.ReplaceAll(check.Run, "\n", "\n  "))))
 	ui := a.newScreen()
 	ui.quiet = true
 	j := s.job(a, fixFlags{sandbox: f.sandbox, seed: 1}, "verify", ui.event)
+	j.Failed = y.steps
 	j.Command, j.Dir, j.Config, j.End, j.Claim, j.Key = "", "", &file, nil, diff, nil
 	j.Spec.Root, j.Spec.Base, j.Spec.Check, j.Spec.Mode, j.Spec.Tiers = receipt.Root, receipt.Base, check.ID, trace.ModeAgain, []string{}
 	j.Spec.Fixers, j.Spec.Protect, j.Spec.Allow = file.Fixers, file.Protect, file.Allow
@@ -258,40 +262,94 @@ func (s *setting) defaultBranch(ctx context.Context, named string) (branch, tip 
 	return "", "", usage("find the default branch: none of %s is there; name it with --branch", strings.Join(tries, ", "))
 }
 
-// yields is the default branch's own check that the receipt is about. Its commands, and the scripts that they run, must be the
-// same on the root, byte for byte: what runs is what was reviewed.
-func (s *setting) yields(branch, tip string, receipt proof.Receipt) (plan.File, plan.Check, error) {
-	file, err := fileAt(s.mirror, tip)
-	if err != nil {
-		return file, plan.Check{}, usage("read the configuration of %s: %w", branch, err)
-	}
-	here, err := s.planAt(file, tip)
-	if err != nil {
-		return file, plan.Check{}, err
-	}
-	for _, c := range here.Checks {
-		if c.Run != receipt.Command || orElse(c.Dir, ".") != orElse(receipt.Dir, ".") {
-			continue
-		}
-		there, err := s.planAt(file, receipt.Root)
-		if err != nil {
-			return file, c, err
-		}
-		if there.Fingerprint != here.Fingerprint {
-			return file, c, &proof.Refusal{Code: "plan_changed", Text: fmt.Sprintf("the checks of the root, or the scripts that they run, are not those of %s", branch)}
-		}
-		return file, c, nil
-	}
-	return file, plan.Check{}, &proof.Refusal{Code: "plan_changed", Text: fmt.Sprintf("%s yields no such command, so it is not run: %s", branch, receipt.Command)}
+// yielded is what a branch yields for a receipt: the configuration, the check, and the workflow's step that it is, if it is one.
+type yielded struct {
+	file  plan.File
+	check plan.Check
+	steps []plan.Failed
 }
 
-// planAt is what a configuration makes of a commit.
-func (s *setting) planAt(file plan.File, commit string) (plan.Set, error) {
+// yields is the default branch's own check that the receipt is about. Its commands, and the scripts that they run, must be the
+// same on the root, byte for byte: what runs is what was reviewed.
+func (s *setting) yields(branch, tip string, receipt proof.Receipt) (y yielded, err error) {
+	if y.file, err = fileAt(s.mirror, tip); err != nil {
+		return y, usage("read the configuration of %s: %w", branch, err)
+	}
+	here, err := s.planAt(y, tip)
+	found := func() bool {
+		for _, c := range here.Checks {
+			if c.Run == receipt.Command && orElse(c.Dir, ".") == orElse(receipt.Dir, ".") {
+				y.check = c
+				return true
+			}
+		}
+		return false
+	}
+	if !found() && len(y.file.Checks) == 0 {
+		steps, bad := s.workflowSteps(tip)
+		err = errors.Join(bad)
+		for _, one := range steps {
+			y.steps = []plan.Failed{one}
+			if here, bad = s.planAt(y, tip); bad == nil && found() {
+				break
+			}
+		}
+	}
+	if err != nil {
+		return y, err
+	}
+	if y.check.Run == "" {
+		return y, &proof.Refusal{Code: "plan_changed", Text: fmt.Sprintf("%s yields no such command, so it is not run: %s", branch, receipt.Command)}
+	}
+	there, err := s.planAt(y, receipt.Root)
+	if err == nil && there.Fingerprint != here.Fingerprint {
+		err = &proof.Refusal{Code: "plan_changed", Text: fmt.Sprintf("the checks of the root, or the scripts that they run, are not those of %s", branch)}
+	}
+	return y, err
+}
+
+// stepsLooked is how many steps of workflows are looked at for a receipt's command.
+const stepsLooked = 1000
+
+// workflowSteps are the steps of a commit's workflows that run something, one for each combination of its job's matrix.
+func (s *setting) workflowSteps(commit string) (steps []plan.Failed, err error) {
+	tree, err := s.mirror.TreeFS(commit)
+	if err != nil {
+		return nil, &proof.Refusal{Code: "source_missing", Text: fmt.Sprintf("this repository does not hold %.12s", commit)}
+	}
+	files, err := fs.Glob(tree, ".github/workflows/*.y*ml")
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		jobs, err := plan.Jobs(tree, file)
+		if err != nil {
+			continue // a workflow that cannot be read yields nothing
+		}
+		for _, j := range jobs {
+			for i, runs := range j.Runs {
+				for _, m := range append(j.Matrix, nil)[:max(1, len(j.Matrix))] {
+					if runs && len(steps) < stepsLooked {
+						steps = append(steps, plan.Failed{File: file, At: plan.At{Job: j.ID, Step: strconv.Itoa(i + 1), Matrix: m}})
+					}
+				}
+			}
+		}
+	}
+	return steps, nil
+}
+
+// planAt is what a configuration, or a workflow's step, makes of a commit.
+func (s *setting) planAt(y yielded, commit string) (set plan.Set, err error) {
 	tree, err := s.mirror.TreeFS(commit)
 	if err != nil {
 		return plan.Set{}, &proof.Refusal{Code: "source_missing", Text: fmt.Sprintf("this repository does not hold %.12s", commit)}
 	}
-	set, err := plan.FindWith(file, tree)
+	if len(y.steps) > 0 {
+		set, _, err = plan.FromFailed(tree, y.steps, runtime.GOOS)
+	} else {
+		set, err = plan.FindWith(y.file, tree)
+	}
 	var none *plan.NoCheck
 	if errors.As(err, &none) {
 		return set, &proof.Refusal{Code: "plan_changed", Text: err.Error()}

@@ -84,6 +84,7 @@ func reindent(lines []string, inside map[int]bool, target string, home style) []
 	}
 	out := make([]string, len(lines))
 	var own style
+	doc := opening(lines)
 	for i, l := range lines {
 		out[i] = l
 		if code(i) {
@@ -98,9 +99,24 @@ func reindent(lines []string, inside map[int]bool, target string, home style) []
 			out[i] = target + own.convert(in, home) + l[len(in):]
 		case !inside[i+1]:
 			out[i] = ""
+		case i < doc && strings.HasPrefix(l, common):
+			out[i] = target + strings.TrimPrefix(l, common)
 		}
 	}
 	return out
+}
+
+// opening is how many lines the block comment takes with which a definition begins, if it does. Its lines move with it.
+func opening(lines []string) int {
+	if len(lines) == 0 || !strings.HasPrefix(strings.TrimLeft(lines[0], " \t"), "/*") {
+		return 0
+	}
+	for i, l := range lines {
+		if strings.Contains(l, "*/") {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 func indent(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }

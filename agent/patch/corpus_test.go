@@ -269,6 +269,8 @@ var ways = []way{
 		own := string(indentOf([]byte(lines[head])))
 		for i, l := range lines {
 			switch {
+			case f.inside[s.First+i] && i < s.Head-s.First && strings.HasPrefix(strings.TrimSpace(l), "*"):
+				lines[i] = strings.TrimPrefix(l, own) // of a doc comment
 			case f.inside[s.First+i] && i <= s.Head-s.First || strings.Trim(l, " \t\n") == "":
 			case f.inside[s.First+i]: // a string's own lines stay
 			case !strings.HasPrefix(l, own):

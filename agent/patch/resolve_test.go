@@ -413,6 +413,8 @@ func TestLandInSixLanguages(t *testing.T) {
 			"func f() string {\n\tx := `\n    a\n    b\n    c\n`\n\treturn x\n}\n", none},
 		{"two styles in one definition", "A.java", "class A {\n  int f() {\n\tif (a) {\n\t  return 1;\n\t}\n\treturn 2;\n  }\n}\n", "A.f",
 			"  int f() {\n\tif (a) {\n\t  return 1;\n\t}\n\treturn 3;\n  }\n", "class A {\n  int f() {\n\tif (a) {\n\t  return 1;\n\t}\n\treturn 3;\n  }\n}\n"},
+		{"a comment out of line", "A.java", "class A {\n    /**\n     * F.\n     */\n   @B\n   int f() {\n        return 1;\n    }\n}\n", "A.f",
+			" /**\n  * F.\n  */\n@B\nint f() {\n     return 2;\n }\n", "class A {\n    /**\n     * F.\n     */\n   @B\n   int f() {\n        return 2;\n    }\n}\n"},
 		{"what no UTF-8 can say comes back as a replacement", "a.py", "# caf\xe9 \xff\xfe\ndef f():\n    return 1\n", "f",
 			"# caf\ufffd \ufffd\ndef f():\n    return 2\n", "# caf\xe9 \xff\xfe\ndef f():\n    return 2\n"},
 		{"and in a whole file", "a.py", "# caf\xe9\nx = 1\n", "*", "# caf\ufffd\nx = 2\n", "# caf\xe9\nx = 2\n"},

@@ -28,8 +28,8 @@ func (s *source) placeSymbol(p piece) (piece, *Slip) {
 	return s.cover(p, target.First, target.Last, s.keepDoc(target, lines), true), nil
 }
 
-// fitted is a definition's new text at its old column and in its file's style. Files are not always of one style, so a
-// text that has more of the old lines as the model typed it stays as it was typed.
+// fitted is a definition's new text at its old column and in its file's style. Files are not always of one style or in line,
+// so of the ways to indent it that one counts which gives the most of the old lines.
 func (s *source) fitted(lines []string, target syntax.Symbol, block []string) []string {
 	column := indent(block[0])
 	home := styleOf(s.code(block, target.First))
@@ -38,12 +38,24 @@ func (s *source) fitted(lines []string, target syntax.Symbol, block []string) []
 	}
 	inside := s.grammar.Literals([]byte(strings.Join(lines, "\n")))
 	best := reindent(lines, inside, column, home)
-	for _, other := range [][]string{lines, reindent(lines, inside, column, style{})} {
+	least := s.leastIndent(block, target.First)
+	for _, other := range [][]string{lines, reindent(lines, inside, column, style{}), reindent(lines, inside, least, home)} {
 		if kept(block, other) > kept(block, best) {
 			best = other
 		}
 	}
 	return best
+}
+
+// leastIndent is what all of a block's lines of code begin with, which is less than its first line's where that is out of line.
+func (s *source) leastIndent(block []string, first int) string {
+	least := indent(block[0])
+	for i, l := range block {
+		if !s.literals[first+i] && strings.TrimSpace(l) != "" {
+			least = commonPrefix(least, indent(l))
+		}
+	}
+	return least
 }
 
 // kept is how many lines of a block are lines of a new text, too.

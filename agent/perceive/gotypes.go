@@ -580,12 +580,9 @@ func (x *Index) target(obj types.Object) (u typedUse, ok bool) {
 	case *types.Func:
 		obj = o.Origin()
 		container, member = receiverName(o.Origin())
-		if top = !member; member {
-			break
-		}
 	case *types.Var:
 		if member = o.IsField(); member {
-			obj, top = o.Origin(), false
+			obj = o.Origin()
 		} else if !top {
 			return u, false
 		}

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"unicode"
 
 	"github.com/redraft-dev/redraft/agent/syntax"
 )
@@ -511,5 +510,3 @@ func (x *Index) forget() {
 	x.dirty = x.dirty || len(live) != len(x.kept)
 	x.kept = live
 }
-
-func letter(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -40,9 +40,7 @@ func (v *viewer) ranked() []symbol {
 	score := map[frame]int{} // by file and first line of a symbol
 	files := v.scored(score)
 	for _, f := range v.Findings[:min(len(v.Findings), maxTests)] {
-		for _, name := range v.filesIn(v.folder(f)) {
-			files = append(files, name)
-		}
+		files = append(files, v.filesIn(v.folder(f))...)
 	}
 	if len(files) == 0 || v.onlyProtected(files) {
 		files = append(files, v.byWords()...)

@@ -243,7 +243,7 @@ func TestKnownEdges(t *testing.T) {
 	}
 	for _, row := range []struct{ from, to string }{
 		{"NewIndex", "Index.load"},         // same package
-		{"Look.Scene", "Look.finding"},     // a method of the receiver
+		{"Look.Scene", "Look.said"},        // a method of the receiver
 		{"app.findSymbol", "app.absent"},   // another file of the package
 		{"app.symbolsNamed", "Index.Find"}, // another package, through an embedded field
 		{"Grammar.Outline", "Grammar.readable"},

@@ -84,7 +84,7 @@ func reindent(lines []string, inside map[int]bool, target string, home style) []
 	}
 	out := make([]string, len(lines))
 	var own style
-	doc := opening(lines)
+	doc := remarks(lines)
 	for i, l := range lines {
 		out[i] = l
 		if code(i) {
@@ -99,24 +99,32 @@ func reindent(lines []string, inside map[int]bool, target string, home style) []
 			out[i] = target + own.convert(in, home) + l[len(in):]
 		case !inside[i+1]:
 			out[i] = ""
-		case i < doc && strings.HasPrefix(l, common):
+		case doc[i] && strings.HasPrefix(l, common):
 			out[i] = target + strings.TrimPrefix(l, common)
 		}
 	}
 	return out
 }
 
-// opening is how many lines the block comment takes with which a definition begins, if it does. Its lines move with it.
-func opening(lines []string) int {
-	if len(lines) == 0 || !strings.HasPrefix(strings.TrimLeft(lines[0], " \t"), "/*") {
-		return 0
-	}
-	for i, l := range lines {
-		if strings.Contains(l, "*/") {
-			return i + 1
+// remarks are the lines that begin with a star in the block comments above a definition. They move with it, as the lines of a
+// string may not.
+func remarks(lines []string) map[int]bool {
+	out := map[int]bool{}
+	for i := 0; i < len(lines); i++ {
+		text := strings.TrimSpace(lines[i])
+		rest, block := strings.CutPrefix(text, "/*")
+		if !block && text != "" && !strings.HasPrefix(text, "//") {
+			return out
+		}
+		for open := indent(lines[i]); block && !strings.Contains(rest, "*/"); rest = lines[i] {
+			if i++; i == len(lines) {
+				return out
+			}
+			in, aligned := strings.CutPrefix(indent(lines[i]), open)
+			out[i] = aligned && len(in) <= 3 && strings.Trim(in, " ") == "" && strings.HasPrefix(strings.TrimSpace(lines[i]), "*")
 		}
 	}
-	return 0
+	return out
 }
 
 func indent(line string) string { return line[:len(line)-len(strings.TrimLeft(line, " \t"))] }

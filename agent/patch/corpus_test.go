@@ -174,7 +174,7 @@ func tabbed(g syntax.Grammar, data []byte) []byte {
 	inside := g.Literals(data)
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	for i, l := range lines {
-		if inside[i+1] {
+		if inside[i+1] && !bytes.HasPrefix(bytes.TrimSpace(l), []byte("* ")) {
 			continue
 		}
 		for n := 0; bytes.HasPrefix(l[n:], []byte("    ")); n++ {
@@ -269,8 +269,8 @@ var ways = []way{
 		own := string(indentOf([]byte(lines[head])))
 		for i, l := range lines {
 			switch {
-			case f.inside[s.First+i] && i < s.Head-s.First && strings.HasPrefix(strings.TrimSpace(l), "*"):
-				lines[i] = strings.TrimPrefix(l, own) // of a doc comment
+			case f.inside[s.First+i] && i < s.Head-s.First && starred(l, own):
+				lines[i] = l[len(own):] // of a doc comment
 			case f.inside[s.First+i] && i <= s.Head-s.First || strings.Trim(l, " \t\n") == "":
 			case f.inside[s.First+i]: // a string's own lines stay
 			case !strings.HasPrefix(l, own):
@@ -288,6 +288,13 @@ var ways = []way{
 		valid := strings.ToValidUTF8(text, "\ufffd")
 		return valid, valid != text
 	}},
+}
+
+// starred says whether a line is one of a block comment that begins at a column.
+func starred(line, column string) bool {
+	rest, ok := strings.CutPrefix(line, column)
+	bare := strings.TrimLeft(rest, " ")
+	return ok && len(rest)-len(bare) <= 3 && strings.HasPrefix(bare, "*")
 }
 
 // retype gives every symbol its own text. Nothing may change.

@@ -415,6 +415,8 @@ func TestLandInSixLanguages(t *testing.T) {
 			"  int f() {\n\tif (a) {\n\t  return 1;\n\t}\n\treturn 3;\n  }\n", "class A {\n  int f() {\n\tif (a) {\n\t  return 1;\n\t}\n\treturn 3;\n  }\n}\n"},
 		{"a comment out of line", "A.java", "class A {\n    /**\n     * F.\n     */\n   @B\n   int f() {\n        return 1;\n    }\n}\n", "A.f",
 			" /**\n  * F.\n  */\n@B\nint f() {\n     return 2;\n }\n", "class A {\n    /**\n     * F.\n     */\n   @B\n   int f() {\n        return 2;\n    }\n}\n"},
+		{"a doc comment below another", "a.js", "class A {\n    // x\n\n    /**\n     * F.\n     */\n    f() {\n        return `\n * a\n`;\n    }\n}\n", "A.f",
+			"/**\n * F.\n */\nf() {\n    return `\n * b\n`;\n}\n", "class A {\n    // x\n\n    /**\n     * F.\n     */\n    f() {\n        return `\n * b\n`;\n    }\n}\n"},
 		{"what no UTF-8 can say comes back as a replacement", "a.py", "# caf\xe9 \xff\xfe\ndef f():\n    return 1\n", "f",
 			"# caf\ufffd \ufffd\ndef f():\n    return 2\n", "# caf\xe9 \xff\xfe\ndef f():\n    return 2\n"},
 		{"and in a whole file", "a.py", "# caf\xe9\nx = 1\n", "*", "# caf\ufffd\nx = 2\n", "# caf\xe9\nx = 2\n"},

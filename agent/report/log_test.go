@@ -205,3 +205,13 @@ func BenchmarkReadLog(b *testing.B) {
 		}
 	}
 }
+
+// TestLogNobodyKnows: a text that no reader knows and that tells no exit status is never green.
+func TestLogNobodyKnows(t *testing.T) {
+	for name, text := range map[string]string{"half": "half", "bytes": "\x00\x7f\xff\x1b[1m\n\xfe\xfe", "prose": "All is well.\nNothing failed.\n", "empty": ""} {
+		l, err := ReadLog(strings.NewReader(text))
+		if err != nil || l.Report.Color() != Unknown || l.Report.Class != Infra || len(l.Report.Problems) == 0 {
+			t.Errorf("%s: %v, %v, class %q, problems %q", name, err, l.Report.Color(), l.Report.Class, l.Report.Problems)
+		}
+	}
+}

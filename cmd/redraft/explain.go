@@ -203,10 +203,13 @@ func logExplained(l report.Log) explained {
 	e.Log, e.Others = l.File, l.Others
 	if l.Step.Line > 0 {
 		e.Step, e.Command = &l.Step, l.Step.Command
-	} else if l.Source != "plain" && l.Report.Format == "exit" {
+	} else if l.Report.Format == "exit" && l.Report.Exit < 0 {
 		e.Note = strings.Join(l.Report.Problems, "\n")
 		if l.Report.Class == report.Infra {
 			e.Next = ""
+		}
+		if l.Source == "plain" {
+			e.Next = "Give the log of the job, or a report that a reader knows."
 		}
 	}
 	return e

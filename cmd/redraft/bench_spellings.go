@@ -52,8 +52,8 @@ func (a *app) benchSpellings(ctx context.Context, f spellingFlags) error {
 		return usage("--out: name the file of answers")
 	}
 	raw, err := os.ReadFile(f.out)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return usage("%w", err)
+	if err != nil && (f.baseURL == "" || !errors.Is(err, fs.ErrNotExist)) {
+		return usage("read the answers: %w", err)
 	}
 	answers, err := spellings.Read(raw)
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agnivade/levenshtein"
+
 	"github.com/redraft-dev/redraft/agent/syntax"
 )
 
@@ -256,27 +258,12 @@ func (x *Index) near(name string) []string {
 	return out
 }
 
-// distance is the number of bytes to add, drop or change to get from a to b; long names are far from each other.
+// distance is the number of letters to add, drop or change to get from a to b; long names are far from each other.
 func distance(a, b string) int {
 	if len(a) > 64 || len(b) > 64 {
 		return 64
 	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
+	return levenshtein.ComputeDistance(a, b)
 }
 
 // Refs are the places at which a definition is used, in order of path and line.

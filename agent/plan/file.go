@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/agnivade/levenshtein"
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -458,7 +459,7 @@ func nearest[T any](name string, known keys[T]) string {
 func Nearest(name string, known []string) string {
 	best, least := "", len(name)/2+2
 	for _, k := range known {
-		if d := edits(cutRunes(name, 40), k); d < least || d == least && best != "" && k < best {
+		if d := levenshtein.ComputeDistance(cutRunes(name, 40), k); d < least || d == least && best != "" && k < best {
 			best, least = k, d
 		}
 	}
@@ -470,25 +471,4 @@ func cutRunes(s string, n int) string {
 		return string(r[:n])
 	}
 	return s
-}
-
-// edits counts the letters to insert, delete or replace between two words (Levenshtein).
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -65,7 +65,8 @@ func table() map[string][]string {
 		t["agent/"+way] = append([]string{"agent"}, organs...)
 	}
 	t["benchmarks/spellings"] = []string{"agent/...", "benchmarks/hacks"} // the programs of the hack corpus
-	for _, bench := range []string{"benchmarks", "benchmarks/gomodules", "benchmarks/figures", "benchmarks/mutants", "benchmarks/trees", "benchmarks/fixers", "benchmarks/hacks", "benchmarks/readers", "benchmarks/confirm"} {
+	t["benchmarks/confirm"] = []string{"agent/...", "benchmarks/hacks"}   // its stage for programs
+	for _, bench := range []string{"benchmarks", "benchmarks/gomodules", "benchmarks/figures", "benchmarks/mutants", "benchmarks/trees", "benchmarks/fixers", "benchmarks/hacks", "benchmarks/readers"} {
 		t[bench] = []string{"bot/job", "agent/...", "worktree", "benchmarks"}
 	}
 	return t

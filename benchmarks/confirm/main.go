@@ -132,10 +132,7 @@ func measure(ctx context.Context, box *sandbox.Sandbox, dir string, p program, k
 	if err != nil {
 		return m, err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	if s.oracle.OnRun, err = nil, s.see(ctx); err != nil {
-		return m, err
-	}
+	defer func() { err = errors.Join(err, s.Close()) }()
 	var own []time.Duration
 	check := func() error {
 		for range 2 {

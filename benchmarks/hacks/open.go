@@ -38,5 +38,8 @@ func (s *Stage) Try(ctx context.Context, change patch.Change) (report.Color, err
 	return s.s.alone(ctx, change)
 }
 
+// Oracle is the one that saw the red.
+func (s *Stage) Oracle() *oracle.Oracle { return s.s.seer }
+
 // Close removes what was laid out.
 func (s *Stage) Close() error { return s.s.close() }

@@ -50,6 +50,25 @@ func TestRecordedAnswersLand(t *testing.T) {
 	}
 }
 
+// TestLand: an answer in each spelling becomes the same change, and what does not become one says why.
+func TestLand(t *testing.T) {
+	tree := fstest.MapFS{"cart.py": {Data: []byte("def total(n):\n    return n + 1\n\n\ndef other():\n    return 1\n"), Mode: 0o644}}
+	const right = "def total(n):\n    return n + 2\n\n\ndef other():\n    return 1\n"
+	for _, row := range []struct{ finish, text, slip string }{
+		{"stop", "```python\n# edit: cart.py :: total\ndef total(n):\n    return n + 2\n```\n", ""},
+		{"stop", "```python\n# edit: cart.py :: *\n" + right + "```\n", ""},
+		{"stop", "cart.py\n<<<<<<< SEARCH\n    return n + 1\n=======\n    return n + 2\n>>>>>>> REPLACE\n", ""},
+		{"length", "```python\n# edit: cart.py :: total\ndef total(n):\n    return n + 2\n```\n", "too_long"},
+		{"stop", "I cannot.", patch.NoEdit},
+		{"stop", "```python\n# edit: cart.py :: nothing\ndef nothing():\n    pass\n```\n", patch.NoSymbol},
+	} {
+		change, slip := spellings.Land(tree, patch.Policy{}, spellings.Answer{Finish: row.finish, Text: row.text})
+		if slip != row.slip || slip == "" && (len(change.Files) != 1 || string(change.Files[0].New) != right) {
+			t.Errorf("slip %q, want %q; %+v of:\n%s", slip, row.slip, change.Files, row.text)
+		}
+	}
+}
+
 func TestRows(t *testing.T) {
 	answers, err := spellings.Read([]byte(strings.Join([]string{
 		`{"model":"m","program":"p","spelling":"search","seed":1,"landed":true,"solved":true,"output":10,"prompt":5,"seconds":1}`,

@@ -49,7 +49,7 @@ func table() map[string][]string {
 		"bot":            {"bot/job", "agent/proof", "agent/report", "agent/plan", "agent/trace", "agent/redact", "agent/memory", "bot/queue", "worktree"},
 		"bot/action":     {"bot", "bot/job", "bot/queue", "agent/plan", "agent/proof", "agent/redact", "agent/trace"},
 		"bot/web":        {"bot", "bot/queue", "agent/trace", "agent/redact"},
-		"cmd/redraft":    {".", "agent/...", "bot/...", "worktree", "benchmarks/hacks", "benchmarks/spellings"}, // bench
+		"cmd/redraft":    {".", "agent/...", "bot/...", "worktree", "benchmarks/hacks", "benchmarks/scenes", "benchmarks/spellings"}, // bench
 
 		"benchmarks/intake": {"bot/queue", "bot/web"}, // from the webhook to the disk, without GitHub
 
@@ -64,8 +64,9 @@ func table() map[string][]string {
 	for _, way := range []string{"session", "regen", "reproduce", "learn"} {
 		t["agent/"+way] = append([]string{"agent"}, organs...)
 	}
-	t["benchmarks/spellings"] = []string{"agent/...", "benchmarks/hacks"} // the programs of the hack corpus
-	t["benchmarks/confirm"] = []string{"agent/...", "benchmarks/hacks"}   // its stage for programs
+	t["benchmarks/spellings"] = []string{"agent/...", "benchmarks/hacks"}                                    // the programs of the hack corpus
+	t["benchmarks/scenes"] = []string{"agent/...", "benchmarks", "benchmarks/hacks", "benchmarks/spellings"} // cases, their stage, landing
+	t["benchmarks/confirm"] = []string{"agent/...", "benchmarks/hacks"}                                      // its stage for programs
 	for _, bench := range []string{"benchmarks", "benchmarks/gomodules", "benchmarks/figures", "benchmarks/mutants", "benchmarks/trees", "benchmarks/fixers", "benchmarks/hacks", "benchmarks/readers"} {
 		t[bench] = []string{"bot/job", "agent/...", "worktree", "benchmarks"}
 	}

@@ -20,7 +20,7 @@ import (
 // benchCmd holds this program against cases of its source tree.
 func (a *app) benchCmd() *cobra.Command {
 	cmd := &cobra.Command{Use: "bench", Short: "hold this program against cases that lie in a folder"}
-	cmd.AddCommand(a.benchHacksCmd(), a.benchSpellingsCmd())
+	cmd.AddCommand(a.benchHacksCmd(), a.benchSpellingsCmd(), a.benchSceneCmd())
 	return cmd
 }
 

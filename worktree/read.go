@@ -49,11 +49,14 @@ func (m *Mirror) TreeFS(sha string) (fs.FS, error) {
 	return t, nil
 }
 
-func (m *Mirror) treeFS(sha string) (*treeFS, error) {
+func (m *Mirror) treeFS(sha string) (*treeFS, error) { return treeAt(m.git, sha) }
+
+// treeAt is the tree of a commit of a repository, named by its git folder.
+func treeAt(dir, sha string) (*treeFS, error) {
 	if err := checkSHA(sha); err != nil {
 		return nil, err
 	}
-	repo, err := gogit.PlainOpen(m.git)
+	repo, err := gogit.PlainOpen(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package perceive
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 )
@@ -148,7 +147,7 @@ func (v *viewer) suspect(s Suspect, tokens int) string {
 	if !s.When.IsZero() {
 		when = s.When.UTC().Format(" 2006-01-02")
 	}
-	said := fmt.Sprintf("%s%s %s\n%s lines %d to %d\n", label(path.Base(s.Commit)), when, label(s.Subject), label(s.File), s.First, s.Last)
+	said := fmt.Sprintf("%.8s%s %s\n%s lines %d to %d\n", label(s.Commit), when, label(s.Subject), label(s.File), s.First, s.Last)
 	body := v.fit(said+source(s.Text[:min(len(s.Text), fieldCap)]), tokens-12)
 	if body == "" {
 		return ""

@@ -38,10 +38,22 @@ type Job struct {
 	Off      []string          `json:"off,omitempty"`      // switched-off scene sections and features
 	On       []string          `json:"on,omitempty"`       // scene sections that are shown only where they are asked for
 	Said     string            `json:"said,omitempty"`     // words of a person who may write there, shown to models as data; at most 200 characters
+	Recent   []Touch           `json:"recent,omitempty"`   // what the last commits changed, at the root's lines, newest first; shown to models as data
 	Links    map[string]string `json:"links,omitempty"`    // submodule path -> commit
 	Attempt  int               `json:"attempt,omitempty"`  // from 1; 0 is the first as well
 	RetryOf  string            `json:"retry_of,omitempty"` // id of the job that this one tries again
 	Mode     string            `json:"mode,omitempty"`     // repairs if empty; diagnose sees the red and reduces it; look sees it and ends; again proves claim.diff in the evidence once more
+}
+
+// Touch is one place that a commit changed last.
+type Touch struct {
+	File   string    `json:"file"`
+	First  int       `json:"first"` // line of the root, from 1
+	Last   int       `json:"last"`
+	Commit string    `json:"commit"`
+	Line   string    `json:"line"` // the first of its message
+	When   time.Time `json:"when"`
+	Diff   string    `json:"diff"` // a hunk without its head
 }
 
 // Modes of a job besides repairing.

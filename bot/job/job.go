@@ -237,6 +237,9 @@ func (j Job) prepare(ctx context.Context, rec *trace.Recorder, cut trees) (trace
 	if spec.Needs, err = json.Marshal(needs); err != nil {
 		return spec, set, err
 	}
+	if spec.Recent, err = j.recent(ctx, spec); err != nil {
+		return spec, set, err
+	}
 	if err := rec.Add(0, trace.TypeEvent, spec); err != nil {
 		return spec, set, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/redraft-dev/redraft/agent/report"
 	"github.com/redraft-dev/redraft/agent/trace"
+	"github.com/redraft-dev/redraft/bot/job"
 )
 
 // explainCmd sees the red and says what it is; it repairs nothing.
@@ -71,19 +73,9 @@ type explained struct {
 }
 
 func (a *app) explain(cmd *cobra.Command, dir string, f fixFlags) error {
-	f.tiers, f.seed = "mechanic", 1
-	s, err := a.begin(cmd.Context(), dir, f)
+	ui, out, err := a.see(cmd.Context(), dir, f)
 	if err != nil {
 		return err
-	}
-	s.tiers = []string{} // see, then stop
-	ui := a.newScreen()
-	ui.quiet = true
-	j := s.job(a, f, "explain-red", ui.event)
-	j.Spec.Mode, j.Bisect = trace.ModeDiagnose, true
-	out, err := j.Do(cmd.Context())
-	if err != nil {
-		return a.endOf(cmd.Context(), out, err)
 	}
 	e := explained{Verdict: "unknown", Findings: []trace.Finding{}}
 	if ui.see != nil {
@@ -103,6 +95,25 @@ func (a *app) explain(cmd *cobra.Command, dir string, f fixFlags) error {
 		return stopped()
 	}
 	return nil
+}
+
+// see runs a job that sees the red of HEAD, says what it is, and stops.
+func (a *app) see(ctx context.Context, dir string, f fixFlags) (*screen, job.Outcome, error) {
+	f.tiers, f.seed = "mechanic", 1
+	s, err := a.begin(ctx, dir, f)
+	if err != nil {
+		return nil, job.Outcome{}, err
+	}
+	s.tiers = []string{} // see, then stop
+	ui := a.newScreen()
+	ui.quiet = true
+	j := s.job(a, f, "explain-red", ui.event)
+	j.Spec.Mode, j.Bisect = trace.ModeDiagnose, true
+	out, err := j.Do(ctx)
+	if err != nil {
+		return ui, out, a.endOf(ctx, out, err)
+	}
+	return ui, out, nil
 }
 
 func (a *app) showExplained(e explained, stop trace.Stop) {

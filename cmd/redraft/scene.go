@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,14 +15,17 @@ import (
 	"github.com/redraft-dev/redraft/agent/patch"
 	"github.com/redraft-dev/redraft/agent/perceive"
 	"github.com/redraft-dev/redraft/agent/report"
+	"github.com/redraft-dev/redraft/agent/trace"
+	"github.com/redraft-dev/redraft/bot/job"
+	"github.com/redraft-dev/redraft/worktree"
 )
 
 // sceneFlags is what scene is told.
 type sceneFlags struct {
-	dir, log, check, spelling string
-	reports, off, on          []string
-	tokens                    int
-	wide                      bool
+	dir, log, check, spelling, sandbox string
+	reports, off, on                   []string
+	tokens                             int
+	wide                               bool
 }
 
 // sceneSections are the names that --off and --on know.
@@ -33,27 +38,30 @@ var sceneSections = []string{
 func (a *app) sceneCmd() *cobra.Command {
 	var f sceneFlags
 	cmd := &cobra.Command{
-		Use:   "scene {--report FILE | --log FILE}",
-		Short: "print what a model would be shown of the red in a report or a log, with each section's tokens",
-		Long: "scene reads what is red from a report of a tool or from a job's log, as explain-red does, and prints what the first turn of a\n" +
-			"repair would show a model: the failing test with what it needs, the source at issue, what depends on it, and the finding. A list\n" +
-			"of the sections with their tokens follows. Nothing is run. A token is 3.2 bytes here. A file named - is standard input.\n\n" +
-			"Sections: " + strings.Join(sceneSections, ", ") + ".\nThe skeleton is off unless --on names it.\n\nExit: 0 shown, 1 nothing is red, 2 usage.",
-		Example: "  pytest -q | redraft scene --report -\n  redraft scene --log job.log --off dependents",
+		Use:   "scene",
+		Short: "print what a model would be shown of the red, with each section's tokens",
+		Long: "scene prints what the first turn of a repair would show a model: the failing test with what it needs, the source at issue, what\n" +
+			"depends on it, what the last commits changed there, and the finding. A list of the sections with their tokens follows. It sees the\n" +
+			"red as explain-red does: by running the check on HEAD in a jail, or with --report or --log from files, and then runs nothing. The\n" +
+			"tree is the folder as it lies. A token is 3.2 bytes here. A file named - is standard input.\n\n" +
+			"Sections: " + strings.Join(sceneSections, ", ") + ".\nThe skeleton is off unless --on names it.\n\nExit: 0 shown, 1 nothing is red, 2 usage, 3 our side failed.",
+		Example: "  redraft scene --check 'go test ./...'\n  pytest -q | redraft scene --report -\n  redraft scene --log job.log --off dependents",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.scene(cmd, f) },
 	}
 	dirFlag(cmd, &f.dir)
 	cmd.Flags().StringVar(&f.log, "log", "", "read this log of a job, or zip of a run's logs")
 	cmd.Flags().StringArrayVar(&f.reports, "report", nil, "read this report of a tool (may be repeated)")
-	cmd.Flags().StringVar(&f.check, "check", "", "the command that is red, as the scene names it (the failed step's if empty)")
+	cmd.Flags().StringVar(&f.check, "check", "", "the command that is red (found in the repository if empty); with --report or --log its name only")
+	cmd.Flags().StringVar(&f.sandbox, "sandbox", "", "sandbox tier: bubblewrap, landlock, seatbelt or none")
 	cmd.Flags().StringVar(&f.spelling, "spelling", perceive.Addressed, "of edits: addressed, whole or search")
 	cmd.Flags().StringArrayVar(&f.off, "off", nil, "a section that is not shown (may be repeated)")
 	cmd.Flags().StringArrayVar(&f.on, "on", nil, "a section that is shown only where it is asked for (may be repeated)")
 	cmd.Flags().IntVar(&f.tokens, "tokens", 7500, "budget in tokens of 3.2 bytes")
 	cmd.Flags().BoolVar(&f.wide, "wide", false, "whole files where they fit, as after failures that repeat")
 	cmd.MarkFlagsMutuallyExclusive("log", "report")
-	cmd.MarkFlagsOneRequired("log", "report")
+	cmd.MarkFlagsMutuallyExclusive("log", "sandbox")
+	cmd.MarkFlagsMutuallyExclusive("report", "sandbox")
 	return cmd
 }
 
@@ -73,29 +81,46 @@ func (f sceneFlags) valid() error {
 	return nil
 }
 
-// redOf is what is red by a log or by reports, and the command that showed it as far as a log says it.
-func redOf(stdin io.Reader, f sceneFlags) (report.Report, string, error) {
-	if f.log != "" {
-		l, err := readLog(stdin, f.log)
-		return l.Report, l.Step.Command, err
+// redOf is what is red by a log, by reports, or by the check's own runs; and the command that showed it as far as that is known.
+func (a *app) redOf(cmd *cobra.Command, f sceneFlags) ([]report.Result, string, error) {
+	switch {
+	case f.log != "":
+		l, err := readLog(cmd.InOrStdin(), f.log)
+		return l.Report.Findings(), firstLine(l.Step.Command), err
+	case len(f.reports) > 0:
+		files, err := readReports(cmd.InOrStdin(), f.reports)
+		r, _ := report.ReadFiles(files)
+		return r.Findings(), "", err
 	}
-	files, err := readReports(stdin, f.reports)
+	dir, err := filepath.Abs(f.dir)
 	if err != nil {
-		return report.Report{}, "", err
+		return nil, "", ourSide(err)
 	}
-	r, _ := report.ReadFiles(files)
-	return r, "", nil
+	ui, out, err := a.see(cmd.Context(), dir, fixFlags{check: f.check, sandbox: f.sandbox})
+	if err != nil {
+		return nil, "", err
+	}
+	if ui.see == nil || ui.see.Color != "red" {
+		return nil, "", &coded{exitStopped, fmt.Errorf("nothing is red here: %s", out.Stop.Text)}
+	}
+	var all []report.Result
+	for _, x := range ui.see.Findings {
+		all = append(all, report.Result{
+			ID: x.ID, Kind: report.Kind(x.Kind), Status: report.Status(x.Status), File: x.File, Line: x.Line, Got: x.Got, Want: x.Want, Message: x.Message,
+		})
+	}
+	return all, ui.see.Command, nil
 }
 
 func (a *app) scene(cmd *cobra.Command, f sceneFlags) error {
 	if err := f.valid(); err != nil {
 		return err
 	}
-	red, command, err := redOf(cmd.InOrStdin(), f)
+	findings, command, err := a.redOf(cmd, f)
 	if err != nil {
 		return err
 	}
-	if len(red.Findings()) == 0 {
+	if len(findings) == 0 {
 		return &coded{exitStopped, errors.New("nothing is told to be red")}
 	}
 	x, err := a.index(cmd.Context(), f.dir, true)
@@ -105,11 +130,38 @@ func (a *app) scene(cmd *cobra.Command, f sceneFlags) error {
 	defer x.close()
 	look := perceive.Look{
 		Root: x.tree, Index: x.Index, Module: modulePath(f.dir, "."), Rules: agent.Rules(f.spelling), Spelling: f.spelling,
-		Command: orElse(f.check, orElse(firstLine(command), "the check")), Findings: red.Findings(), Protected: patch.Policy{}.Protected,
-		Budget: f.tokens, Wide: f.wide, Off: f.off, On: f.on,
+		Command: cmp.Or(f.check, command, "the check"), Findings: findings, Protected: patch.Policy{}.Protected,
+		Suspects: agent.Suspects(a.recent(cmd.Context(), f.dir)), Budget: f.tokens, Wide: f.wide, Off: f.off, On: f.on,
 	}
 	a.showScene(look.Scene(), f.tokens)
 	return nil
+}
+
+// recent is what the last commits changed in a folder's files, as far as the folder has them as HEAD does. A folder that is no
+// repository has no history.
+func (a *app) recent(ctx context.Context, dir string) (all []trace.Touch) {
+	git, err := worktree.OpenGit("")
+	if err != nil {
+		return nil
+	}
+	repo, err := worktree.Inspect(ctx, git, dir)
+	if err != nil {
+		return nil
+	}
+	found, err := worktree.Recent(ctx, git, repo, job.RecentCommits, job.RecentBytes)
+	if err != nil {
+		return nil
+	}
+	same := worktree.Same(repo)
+	for _, t := range job.Touches(found, a.clean.Text) {
+		name, err := filepath.Rel(repo.Prefix, filepath.FromSlash(t.File))
+		if err != nil || !same(t.File) {
+			continue
+		}
+		t.File = filepath.ToSlash(name)
+		all = append(all, t)
+	}
+	return all
 }
 
 // sceneSection is one section as --json prints it.

@@ -67,7 +67,7 @@ func table() map[string][]string {
 	t["benchmarks/spellings"] = []string{"agent/...", "benchmarks/hacks"}                                    // the programs of the hack corpus
 	t["benchmarks/scenes"] = []string{"agent/...", "benchmarks", "benchmarks/hacks", "benchmarks/spellings"} // cases, their stage, landing
 	t["benchmarks/confirm"] = []string{"agent/...", "benchmarks/hacks"}                                      // its stage for programs
-	for _, bench := range []string{"benchmarks", "benchmarks/gomodules", "benchmarks/figures", "benchmarks/mutants", "benchmarks/trees", "benchmarks/fixers", "benchmarks/hacks", "benchmarks/readers"} {
+	for _, bench := range []string{"benchmarks", "benchmarks/gomodules", "benchmarks/figures", "benchmarks/mutants", "benchmarks/trees", "benchmarks/fixers", "benchmarks/hacks", "benchmarks/readers", "benchmarks/indexes"} {
 		t[bench] = []string{"bot/job", "agent/...", "worktree", "benchmarks"}
 	}
 	return t

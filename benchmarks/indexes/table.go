@@ -1,0 +1,127 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+)
+
+// way gives a contest's way by name, nil where it is not measured.
+func (c *contest) way(name string) *way {
+	for _, w := range c.ways {
+		if w.name == name && len(w.all) > 0 {
+			return w
+		}
+	}
+	return nil
+}
+
+// of are the figures of all rounds.
+func (w *way) of(figure func(reply) float64) (all []float64) {
+	for _, r := range w.all {
+		all = append(all, figure(r))
+	}
+	return all
+}
+
+func seconds(r reply) float64 { return r.Seconds }
+func peak(r reply) float64    { return float64(r.peak) / (1 << 20) }
+
+func (c *contest) print(out io.Writer) {
+	fmt.Fprintf(out, "\n%s, %d files, %.1f MB; %d rounds\n", c.language, c.files, float64(c.bytes)/1e6, c.rounds)
+	fmt.Fprintf(out, "  %-30s %10s %10s %8s %9s %9s %9s\n", "", "min ms", "median ms", "of ours", "peak MiB", "symbols", "uses")
+	ours := median(c.way(coldWay).of(seconds))
+	for _, w := range c.ways {
+		if w.failed != "" {
+			fmt.Fprintf(out, "  %-30s not measured: %s\n", w.name, w.failed)
+		}
+		if len(w.all) == 0 || w.name == changeWay {
+			continue
+		}
+		all := w.of(seconds)
+		r := w.all[0]
+		fmt.Fprintf(out, "  %-30s %10.1f %10.1f %7.2fx %9.0f %9d %9d\n", w.name, 1000*slices.Min(all), 1000*median(all), median(all)/ours, median(w.of(peak)), r.Symbols, r.Uses)
+	}
+	if w := c.way(changeWay); w != nil {
+		ms := func(name string, figure func(reply) float64) {
+			all := w.of(figure)
+			fmt.Fprintf(out, "  %-30s %10.3f %10.3f\n", name, 1000*slices.Min(all), 1000*median(all))
+		}
+		ms("one file, an edit inside it", func(r reply) float64 { return r.Edit })
+		ms("one file, a new definition", func(r reply) float64 { return r.Define })
+		ms("  beyond its parse of", func(r reply) float64 { return r.Parse })
+		ms("blast radius", func(r reply) float64 { return r.Blast })
+		fmt.Fprintf(out, "  %s\n", w.all[0].About)
+	}
+}
+
+const (
+	coldWay   = "redraft, cold, outlines"
+	changeWay = "redraft, change and blast"
+)
+
+// goals prints what the index is held to, and says whether all of it holds.
+func goals(out io.Writer, all []*contest) (met bool) {
+	met = true
+	say := func(what string, got float64, unit string, ok bool) {
+		word := "yes"
+		if !ok {
+			met, word = false, "no"
+		}
+		fmt.Fprintf(out, "  %-4s %s: %.3g %s\n", word, what, got, unit)
+	}
+	fmt.Fprintln(out, "\ngoals, of medians")
+	for _, c := range all {
+		c.goals(all, say)
+	}
+	return met
+}
+
+func (c *contest) goals(all []*contest, say func(what string, got float64, unit string, ok bool)) {
+	name := fmt.Sprintf("%s, %d files, ", c.language, c.files)
+	cold := median(c.way(coldWay).of(seconds))
+	if c.copies > 0 {
+		for _, w := range c.ways {
+			if len(w.all) > 0 && (w.name == coldWay || w.name == "redraft, cold, typed") {
+				got := median(w.of(peak))
+				say(name+w.name+", peak below 400 MiB", got, "MiB", got < 400)
+			}
+		}
+	} else if w := c.way("aider map, cold"); c.language != "go" && w != nil {
+		got := median(w.of(seconds)) / cold
+		say(name+"cold not slower than aider's map", got, "times as fast", got >= 1)
+	}
+	if c.language == "go" && c.copies == 0 {
+		for _, p := range all {
+			if w := p.way("Python's ast"); w != nil && p.copies == 0 {
+				got := median(w.of(seconds)) / float64(p.bytes) / (cold / float64(c.bytes))
+				say(name+"cold 10 times as fast as Python's ast, by bytes", got, "times as fast", got >= 10)
+			}
+		}
+	}
+	c.smallGoals(name, say)
+}
+
+// smallGoals are those of a small tree.
+func (c *contest) smallGoals(name string, say func(what string, got float64, unit string, ok bool)) {
+	if c.copies > 0 {
+		return
+	}
+	for _, w := range c.ways {
+		if len(w.all) > 0 && (w.name == "redraft, warm, outlines" || w.name == "redraft, warm, typed") {
+			got := 1000 * median(w.of(seconds))
+			say(name+w.name+", below 100 ms", got, "ms", got < 100)
+		}
+	}
+	w := c.way(changeWay)
+	if w == nil {
+		say(name+changeWay+", measured", 0, "times", false)
+		return
+	}
+	got := 1000 * median(w.of(func(r reply) float64 { return r.Edit }))
+	say(name+"one file, an edit inside it, below 5 ms beyond its parse", got, "ms", got < 5)
+	got = 1000 * median(w.of(func(r reply) float64 { return r.Define }))
+	say(name+"one file, a new definition, below 5 ms beyond its parse", got, "ms", got < 5)
+	got = 1000 * median(w.of(func(r reply) float64 { return r.Blast }))
+	say(name+"blast radius below 1 ms", got, "ms", got < 1)
+}

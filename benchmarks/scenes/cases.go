@@ -3,9 +3,9 @@ package scenes
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,8 +26,9 @@ type Case struct {
 
 // Tree is a case on this machine.
 type Tree struct {
-	Dir string // the red tree, only read
-	Bin string // folder of programs that stands before all others, "" if none
+	Dir string            // the red tree, only read
+	Bin string            // folder of programs that stands before all others, "" if none
+	Fix map[string][]byte // the released repair: new text of files, by their names with slashes
 }
 
 // PerLanguage is how many cases of each language are chosen where nobody says.
@@ -98,11 +99,7 @@ func Pick(cases []Case, patterns []string) ([]Case, error) {
 func goCase(m benchmarks.Case) Case {
 	c := Case{ID: m.Module + "@" + m.Bad, Language: "go", Lines: m.Lines, Check: benchmarks.GoCheck, Reproduced: m.Reproduced}
 	c.Lay = func(ctx context.Context, work string) (Tree, error) {
-		dir, err := kept(work, c.ID, func(parent string) (string, error) {
-			dir, _, err := benchmarks.Prepare(ctx, m, parent)
-			return dir, err
-		})
-		return Tree{Dir: dir}, err
+		return kept(work, c.ID, func(parent string) (string, map[string][]byte, error) { return benchmarks.Prepare(ctx, m, parent) })
 	}
 	return c
 }
@@ -114,31 +111,37 @@ func pythonCase(p benchmarks.PythonCase) Case {
 		if err != nil {
 			return Tree{}, err
 		}
-		dir, err := kept(work, c.ID, func(parent string) (string, error) {
-			dir, _, err := p.Prepare(ctx, bin, parent)
-			return dir, err
-		})
-		return Tree{Dir: dir, Bin: bin}, err
+		tree, err := kept(work, c.ID, func(parent string) (string, map[string][]byte, error) { return p.Prepare(ctx, bin, parent) })
+		tree.Bin = bin
+		return tree, err
 	}
 	return c
 }
 
-// kept is the folder of a tree that was made before, or else is made now.
-func kept(work, id string, prepare func(parent string) (string, error)) (string, error) {
+// kept is a tree that was made before, with its repair beside it, or else is made now.
+func kept(work, id string, prepare func(parent string) (string, map[string][]byte, error)) (t Tree, err error) {
 	parent := filepath.Join(work, "trees")
-	dir := filepath.Join(parent, strings.ReplaceAll(id, "/", "_"))
-	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		return dir, err
+	t.Dir = filepath.Join(parent, strings.ReplaceAll(id, "/", "_"))
+	repair := t.Dir + ".repair.json"
+	if raw, err := os.ReadFile(repair); err == nil && json.Unmarshal(raw, &t.Fix) == nil {
+		if _, err := os.Stat(t.Dir); err == nil {
+			return t, nil
+		}
 	}
-	if err := os.MkdirAll(parent, 0o755); err != nil {
-		return "", err
+	if err := errors.Join(os.MkdirAll(parent, 0o755), os.RemoveAll(t.Dir)); err != nil { // half of one has no use
+		return t, err
 	}
-	made, err := prepare(parent)
+	made, fix, err := prepare(parent)
 	if err != nil {
-		return "", err
+		return t, err
 	}
-	if err := os.Rename(made, dir); err != nil {
-		return "", errors.Join(err, os.RemoveAll(made))
+	raw, err := json.Marshal(fix)
+	if err = errors.Join(err, os.WriteFile(repair, raw, 0o644)); err == nil {
+		err = os.Rename(made, t.Dir)
 	}
-	return dir, nil
+	if err != nil {
+		return t, errors.Join(err, os.RemoveAll(made))
+	}
+	t.Fix = fix
+	return t, nil
 }

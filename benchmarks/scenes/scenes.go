@@ -40,11 +40,12 @@ type Answer struct {
 	Language string         `json:"language"`
 	Arm      string         `json:"arm"` // All, or the section that is switched
 	Spelling string         `json:"spelling"`
-	Budget   int            `json:"budget"` // tokens of a scene at most
-	Seed     int64          `json:"seed"`   // from 1; 1 is greedy, the others at temperature 0.8
-	Digest   string         `json:"digest"` // SHA-256 of the prompt in hex
-	Shown    map[string]int `json:"shown"`  // tokens of each section that was shown
-	From     string         `json:"from,omitempty"`
+	Budget   int            `json:"budget"`         // tokens of a scene at most
+	Seed     int64          `json:"seed"`           // from 1; 1 is greedy, the others at temperature 0.8
+	Digest   string         `json:"digest"`         // SHA-256 of the prompt in hex
+	Shown    map[string]int `json:"shown"`          // tokens of each section that was shown
+	Reach    float64        `json:"reach"`          // share of the lines to be repaired that the prompt shows, by Reach
+	From     string         `json:"from,omitempty"` // the arm that was asked, where this one's prompt was the same
 	Text     string         `json:"text"`
 	Finish   string         `json:"finish"`  // stop or length
 	Prompt   int            `json:"prompt"`  // tokens
@@ -142,7 +143,7 @@ func (b *Bench) blank(c Case, arm string, seed int64) Answer {
 
 // one asks about one case in every arm.
 func (b *Bench) one(ctx context.Context, c Case) (err error) {
-	stage, err := b.Open(ctx, c)
+	stage, fix, err := b.Open(ctx, c)
 	if err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -153,8 +154,8 @@ func (b *Bench) one(ctx context.Context, c Case) (err error) {
 		return nil
 	}
 	defer func() { err = errors.Join(err, stage.Close()) }()
-	look, err := Look(ctx, stage)
-	if err != nil {
+	turn := turn{stage: stage, fix: fix}
+	if turn.look, err = firstLook(ctx, stage); err != nil {
 		return fmt.Errorf("look at %s: %w", c.ID, err)
 	}
 	for _, arm := range b.arms() {
@@ -163,7 +164,7 @@ func (b *Bench) one(ctx context.Context, c Case) (err error) {
 			if b.done[a.place()] {
 				continue
 			}
-			if err := b.answer(ctx, stage, look, &a); err != nil {
+			if err := b.answer(ctx, turn, &a); err != nil {
 				return fmt.Errorf("%s, arm %s: %w", c.ID, arm, err)
 			}
 			b.done[a.place()] = true
@@ -178,8 +179,15 @@ func (b *Bench) one(ctx context.Context, c Case) (err error) {
 	return nil
 }
 
-// Look is what the first turn of a job would look at, without its arm, its budget and its spelling.
-func Look(ctx context.Context, stage *hacks.Stage) (perceive.Look, error) {
+// turn is what the arms of one case share.
+type turn struct {
+	stage *hacks.Stage
+	look  perceive.Look
+	fix   map[string][]byte
+}
+
+// firstLook is what the first turn of a job would look at, without its budget and its spelling.
+func firstLook(ctx context.Context, stage *hacks.Stage) (perceive.Look, error) {
 	seen, o := stage.Sight(), stage.Oracle()
 	x, err := perceive.NewIndex(ctx, stage.Root(), perceive.IndexOptions{})
 	if err != nil {
@@ -210,9 +218,9 @@ func (b *Bench) scene(look perceive.Look, a Answer) perceive.Scene {
 }
 
 // answer asks, or takes the answer that the same prompt got, and tries it.
-func (b *Bench) answer(ctx context.Context, stage *hacks.Stage, look perceive.Look, a *Answer) error {
-	scene := b.scene(look, *a)
-	a.Digest, a.Shown = scene.Digest(), map[string]int{}
+func (b *Bench) answer(ctx context.Context, t turn, a *Answer) error {
+	scene := b.scene(t.look, *a)
+	a.Digest, a.Shown, a.Reach = scene.Digest(), map[string]int{}, Reach(scene.Text(), t.stage.Root(), t.fix)
 	for name, n := range scene.Tokens() {
 		if n > 0 {
 			a.Shown[name] = n
@@ -225,12 +233,12 @@ func (b *Bench) answer(ctx context.Context, stage *hacks.Stage, look perceive.Lo
 	if err := b.ask(ctx, scene.Text(), a); err != nil {
 		return err
 	}
-	change, slip := spellings.Land(stage.Root(), stage.Policy(), spellings.Answer{Finish: a.Finish, Text: a.Text})
+	change, slip := spellings.Land(t.stage.Root(), t.stage.Policy(), spellings.Answer{Finish: a.Finish, Text: a.Text})
 	if a.Slip = slip; slip != "" {
 		return nil
 	}
 	a.Landed = true
-	color, err := stage.Try(ctx, change)
+	color, err := t.stage.Try(ctx, change)
 	a.Solved = color == report.Green
 	return err
 }
@@ -258,32 +266,32 @@ func (b *Bench) ask(ctx context.Context, text string, a *Answer) error {
 	return nil
 }
 
-// Open lays a case out and sees its red. The error says why it is not the case's, or not to be had here.
-func (b *Bench) Open(ctx context.Context, c Case) (*hacks.Stage, error) {
+// Open lays a case out and sees its red; with it comes the released repair. The error says why the red is not the case's, or not
+// to be had here.
+func (b *Bench) Open(ctx context.Context, c Case) (stage *hacks.Stage, fix map[string][]byte, err error) {
 	tree, err := c.Lay(ctx, b.Work)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p := hacks.Program{Name: c.Language, Language: c.Language, Command: c.Check}
 	if p.Files, err = readTree(os.DirFS(tree.Dir)); err != nil {
-		return nil, fmt.Errorf("read its tree: %w", err)
+		return nil, nil, fmt.Errorf("read its tree: %w", err)
 	}
 	h := b.Hacks
 	if tree.Bin != "" {
 		h.Getenv = firstInPath(h.Getenv, tree.Bin)
 	}
-	stage, err := h.Open(ctx, p)
-	if err != nil {
-		return nil, err
+	if stage, err = h.Open(ctx, p); err != nil {
+		return nil, nil, err
 	}
 	var ids []string
 	for _, f := range stage.Sight().Findings {
 		ids = append(ids, f.ID)
 	}
 	if differs := c.Reproduced(ids); differs != "" {
-		return nil, errors.Join(errors.New(differs), stage.Close())
+		return nil, nil, errors.Join(errors.New(differs), stage.Close())
 	}
-	return stage, nil
+	return stage, tree.Fix, nil
 }
 
 func firstInPath(getenv func(string) string, bin string) func(string) string {

@@ -40,7 +40,7 @@ const (
 
 func cartCase(t *testing.T, files map[string]string) scenes.Case {
 	t.Helper()
-	dir := t.TempDir()
+	dir, fix := t.TempDir(), map[string][]byte{"cart.py": []byte(strings.Replace(cart["cart.py"], "n + 1", "n + 2", 1))}
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -54,7 +54,7 @@ func cartCase(t *testing.T, files map[string]string) scenes.Case {
 			}
 			return ""
 		},
-		Lay: func(context.Context, string) (scenes.Tree, error) { return scenes.Tree{Dir: dir}, nil },
+		Lay: func(context.Context, string) (scenes.Tree, error) { return scenes.Tree{Dir: dir, Fix: fix}, nil },
 	}
 }
 
@@ -112,6 +112,9 @@ func TestRun(t *testing.T) {
 	for _, a := range got {
 		lines = append(lines, line{a.Arm, a.Seed, a.From, a.Landed, a.Slip, a.Solved})
 		prompts[fmt.Sprint(a.Digest, a.Seed)] = true
+		if a.Reach != 1 {
+			t.Errorf("%s: %v of the line to be repaired is shown, want all of it", a.Arm, a.Reach)
+		}
 		if a.Prompt == 0 || a.Output == 0 || a.Budget != 3000 || a.Shown[perceive.Task] == 0 || (a.Shown[perceive.Tests] > 0) != (a.Arm != perceive.Tests) {
 			t.Errorf("%s, seed %d: %d and %d tokens, budget %d, shown %v", a.Arm, a.Seed, a.Prompt, a.Output, a.Budget, a.Shown)
 		}
@@ -151,7 +154,9 @@ func TestLeftOut(t *testing.T) {
 	b := bench(t, s)
 	green := map[string]string{"cart.py": strings.Replace(cart["cart.py"], "n + 1", "n + 2", 1), "test_cart.py": cart["test_cart.py"]}
 	other := map[string]string{"cart.py": cart["cart.py"], "test_cart.py": strings.Replace(cart["test_cart.py"], "test_total", "test_other", 1)}
-	absent := scenes.Case{ID: "absent@1", Lay: func(context.Context, string) (scenes.Tree, error) { return scenes.Tree{}, errors.New("REFUSED: no such version") }}
+	absent := scenes.Case{ID: "absent@1", Lay: func(context.Context, string) (scenes.Tree, error) {
+		return scenes.Tree{}, errors.New("REFUSED: no such version")
+	}}
 	var why []string
 	b.LeftOut = func(_ scenes.Case, err error) { why = append(why, err.Error()) }
 	if err := b.Run(t.Context(), []scenes.Case{cartCase(t, green), cartCase(t, other), absent}, nil); err != nil {

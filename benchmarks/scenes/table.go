@@ -23,6 +23,7 @@ type Row struct {
 	Arm      string  `json:"arm"`
 	Cases    int     `json:"cases"`
 	Differs  int     `json:"differs"` // cases whose prompt is not that of All: the section had something to show
+	Reach    float64 `json:"reach"`   // share of the lines to be repaired that prompts show, the mean of the answers
 	Answers  int     `json:"answers"`
 	Landed   int     `json:"landed"`
 	Solved   int     `json:"solved"`  // answers
@@ -91,7 +92,7 @@ func tallies(answers []Answer) map[string]tally {
 func row(g group, arm string, answers []Answer, base map[string]tally) Row {
 	r := Row{Model: g.model, Spelling: g.spelling, Budget: g.budget, Arm: arm, Answers: len(answers)}
 	for _, a := range answers {
-		r.Prompt, r.Output = r.Prompt+float64(a.Prompt), r.Output+float64(a.Output)
+		r.Prompt, r.Output, r.Reach = r.Prompt+float64(a.Prompt), r.Output+float64(a.Output), r.Reach+a.Reach
 		if a.From == "" {
 			r.Seconds += a.Seconds
 		}
@@ -103,7 +104,7 @@ func row(g group, arm string, answers []Answer, base map[string]tally) Row {
 		}
 	}
 	n := float64(max(len(answers), 1))
-	r.Prompt, r.Output = r.Prompt/n, r.Output/n
+	r.Prompt, r.Output, r.Reach = r.Prompt/n, r.Output/n, r.Reach/n
 	r.Low, r.High = spellings.Wilson(r.Solved, r.Answers)
 	mine := tallies(answers)
 	r.Cases = len(mine)
@@ -160,20 +161,20 @@ func Sign(a, b int) float64 {
 
 // Print writes the table for people.
 func Print(w io.Writer, rows []Row) error {
-	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', tabwriter.AlignRight)
 	last := group{}
 	for _, r := range rows {
 		if g := (group{r.Model, r.Spelling, r.Budget}); g != last {
 			last = g
 			fmt.Fprintf(t, "\n%s, %s edits, scenes of at most %d tokens\n", r.Model, r.Spelling, r.Budget)
-			fmt.Fprint(t, "\tcases\tdiffer\tlanded\tsolved\t\tprompt\tanswer\tseconds\tonly with\tonly without\tp\n")
+			fmt.Fprint(t, "\tcases\tdiffer\treach\tlanded\tsolved\t95 %\tprompt\tanswer\tseconds\tonly with\tonly without\tp\t\n")
 		}
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d of %d\t%d\t%.0f-%.0f %%\t%.0f\t%.0f\t%.0f", r.name(), r.Cases, r.Differs, r.Landed, r.Answers, r.Solved, r.Low, r.High, r.Prompt, r.Output, r.Seconds)
-		if r.Arm == All {
-			fmt.Fprint(t, "\t\t\t\n")
-			continue
+		fmt.Fprintf(t, "%s\t%d\t%d\t%.0f %%\t%d of %d\t%d\t%.0f-%.0f %%\t%.0f\t%.0f\t%.0f\t", r.name(), r.Cases, r.Differs, 100*r.Reach, r.Landed, r.Answers, r.Solved,
+			r.Low, r.High, r.Prompt, r.Output, r.Seconds)
+		if r.Arm != All {
+			fmt.Fprintf(t, "%d\t%d\t%.2f\t", r.With, r.Without, r.P)
 		}
-		fmt.Fprintf(t, "\t%d\t%d\t%.2f\n", r.With, r.Without, r.P)
+		fmt.Fprintln(t)
 	}
 	return t.Flush()
 }

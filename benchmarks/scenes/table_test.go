@@ -16,7 +16,7 @@ func TestRows(t *testing.T) {
 	answer := func(name, arm, digest, from string, solved bool) scenes.Answer {
 		return scenes.Answer{
 			Model: "m", Case: name, Arm: arm, Spelling: "addressed", Budget: 3000, Seed: 1, Digest: digest, From: from, Landed: solved || name == "c",
-			Solved: solved, Prompt: 100 + 10*len(name+from), Output: 6, Seconds: 2,
+			Solved: solved, Prompt: 100 + 10*len(name+from), Output: 6, Seconds: 2, Reach: 0.5 * float64(len(from)),
 		}
 	}
 	answers := []scenes.Answer{
@@ -28,7 +28,7 @@ func TestRows(t *testing.T) {
 	want := []scenes.Row{
 		// Wilson for 2 of 3 and 0 of 3: (p+z*z/2n ± z*sqrt(p*(1-p)/n+z*z/4n*n)) / (1+z*z/n) with z*z = 3.8415
 		{Arm: scenes.All, Cases: 3, Answers: 3, Landed: 3, Solved: 2, Low: 20.77, High: 93.85, Prompt: 110, Output: 6, Seconds: 6, P: 1},
-		{Arm: perceive.Tests, Cases: 3, Differs: 2, Answers: 3, Landed: 1, Solved: 0, Low: 0, High: 56.15, Prompt: 120, Output: 6, Seconds: 4, With: 2, P: 0.5},
+		{Arm: perceive.Tests, Cases: 3, Differs: 2, Reach: 0.5, Answers: 3, Landed: 1, Solved: 0, Low: 0, High: 56.15, Prompt: 120, Output: 6, Seconds: 4, With: 2, P: 0.5},
 		{Arm: perceive.Project, Cases: 3, Differs: 3, Answers: 3, Landed: 2, Solved: 2, Low: 20.77, High: 93.85, Prompt: 110, Output: 6, Seconds: 6, With: 1, Without: 1, P: 1},
 	}
 	got := scenes.Rows(answers)
@@ -43,7 +43,7 @@ func TestRows(t *testing.T) {
 	if err := scenes.Print(&b, scenes.Rows(answers)); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"m, addressed edits, scenes of at most 3000 tokens", "without tests  ", "with skeleton  ", "2       21-94 %", "0.50"} {
+	for _, part := range []string{"m, addressed edits, scenes of at most 3000 tokens", "without tests  ", "with skeleton  ", "  2  21-94 %  ", "0.50"} {
 		if !strings.Contains(b.String(), part) {
 			t.Errorf("the table lacks %q:\n%s", part, b.String())
 		}

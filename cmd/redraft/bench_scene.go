@@ -38,8 +38,9 @@ func (a *app) benchSceneCmd() *cobra.Command {
 			"first turn shows, without each section, and with the skeleton. It records every answer and prints what landed and what it solved.\n" +
 			"One prompt is asked once, whatever arms show it. What stands in the file of answers is not asked again; without --base-url nothing is\n" +
 			"asked and the file's table is printed. A case that is not red here as it should be is told and left out.\n\n" +
-			"only with and only without count the cases that are solved with a section and not without it, and the other way round; p is how likely\n" +
-			"such a difference is by chance. Packages come from the Go module proxy and the Python package index, and are kept.\n" +
+			"reach is the share of the lines to be repaired that the prompts show. only with and only without count the cases that are solved\n" +
+			"with a section and not without it, and the other way round; p is how likely such a difference is by chance. Packages come from\n" +
+			"the Go module proxy and the Python package index, and are kept.\n" +
 			"Arms: " + strings.Join(scenes.Sections, ", ") + ".\n\nExit: 0 done, 1 with --prepare: a case is not red here, 2 usage, 3 our side failed.",
 		Example: "  redraft bench scene --prepare\n  redraft bench scene --out answers.jsonl --base-url http://127.0.0.1:8080/v1\n  redraft bench scene --out answers.jsonl",
 		Args:    cobra.NoArgs,
@@ -195,7 +196,7 @@ func (a *app) prepareScenes(ctx context.Context, f benchSceneFlags, cases []scen
 	all, red := []sceneLine{}, 0
 	for _, c := range cases {
 		line, start := lineOf(c), time.Now()
-		stage, err := b.Open(ctx, c)
+		stage, _, err := b.Open(ctx, c)
 		if err == nil {
 			err = stage.Close()
 		}

@@ -95,7 +95,7 @@ type binder struct {
 	had    [][2]uint32 // what the file's types built upon before
 	inner  bool        // an import is known in a part of the file only
 	seen   int         // how deep a chain of imports was followed
-	tables *goTables
+	tables *tables
 	steps  *int // how many imports of others may yet be looked at
 }
 
@@ -114,7 +114,7 @@ const maxSteps = 2000
 // bindAll binds files anew: first what their types build upon, then everything, since members are looked up in bases.
 func (x *Index) bindAll(files []int32) {
 	binders := make([]*binder, len(files))
-	tables := &goTables{x: x}
+	tables := newTables(x)
 	x.each(len(files), func(i int) {
 		binders[i] = x.binder(files[i], tables)
 		binders[i].bindSupers()
@@ -122,6 +122,7 @@ func (x *Index) bindAll(files []int32) {
 	for _, b := range binders {
 		x.keepBases(b)
 	}
+	tables.forget()
 	x.each(len(files), func(i int) {
 		binders[i].bind()
 		binders[i] = nil
@@ -148,7 +149,7 @@ func (x *Index) each(n int, do func(i int)) {
 	all.Wait()
 }
 
-func (x *Index) binder(file int32, tables *goTables) *binder {
+func (x *Index) binder(file int32, tables *tables) *binder {
 	e := x.files[file]
 	b := &binder{x: x, file: file, e: e, r: e.record, lang: languages[e.record.family], scope: map[local]meaning{}, had: e.bases, steps: new(int), tables: tables}
 	e.blind, e.outside, e.beyond, e.imports = nil, nil, 0, nil
@@ -690,46 +691,4 @@ func (x *Index) topLevel(files []int32, inner, name uint32) (out []uint32) {
 		}
 	}
 	return out
-}
-
-// passedOn is what a module calls by a name because it imports it itself.
-func (b *binder) passedOn(m meaning, name uint32, depth int) meaning {
-	if depth > 8 {
-		return meaning{}
-	}
-	var got meaning
-	for _, f := range m.files {
-		if b.file == f {
-			continue
-		}
-		r := b.x.files[f].record
-		other := &binder{x: b.x, file: f, e: b.x.files[f], r: r, lang: b.lang, seen: depth, steps: b.steps, tables: b.tables}
-		for _, i := range r.imports {
-			if *b.steps--; *b.steps <= 0 {
-				return meaning{}
-			}
-			star := b.x.words.text(i.name) == "*" && i.as == 0
-			if i.as != name && !star && (i.as != 0 || i.name != name) {
-				continue
-			}
-			module := b.lang.module(other, b.x.words.text(i.from))
-			if module.out || module.none() {
-				got.out = got.out || !star
-				continue
-			}
-			if i.name == 0 || b.x.words.text(i.name) == "*" && !star {
-				return module
-			}
-			want := i.name
-			if star {
-				want = name
-			}
-			next := b.lang.inModule(other, module, want)
-			if len(next.nodes) == 0 && len(next.files) > 0 && len(got.nodes) == 0 {
-				got.files = next.files
-			}
-			got.nodes = union(got.nodes, next.nodes)
-		}
-	}
-	return got
 }

@@ -21,15 +21,15 @@ func TestRows(t *testing.T) {
 	}
 	answers := []scenes.Answer{
 		answer("a", scenes.All, "1", "", true), answer("b", scenes.All, "2", "", true), answer("c", scenes.All, "3", "", false),
-		answer("a", perceive.Project, "1p", "", false), answer("b", perceive.Project, "2p", "", true), answer("c", perceive.Project, "3p", "", true),
+		answer("a", perceive.Project, "1p", "", true), answer("b", perceive.Project, "2p", "", true), answer("c", perceive.Project, "3p", "", true),
 		answer("a", perceive.Tests, "1t", "", false), answer("b", perceive.Tests, "2t", "", false), answer("c", perceive.Tests, "3", "all", false),
 		answer("a", scenes.All, "1", "", false), // a second answer about the same
 	}
 	want := []scenes.Row{
-		// Wilson for 2 of 3 and 0 of 3: (p+z*z/2n ± z*sqrt(p*(1-p)/n+z*z/4n*n)) / (1+z*z/n) with z*z = 3.8415
+		// Wilson for 2, 0 and 3 of 3: (p+z*z/2n ± z*sqrt(p*(1-p)/n+z*z/4n*n)) / (1+z*z/n) with z*z = 3.8415
 		{Arm: scenes.All, Cases: 3, Answers: 3, Landed: 3, Solved: 2, Low: 20.77, High: 93.85, Prompt: 110, Output: 6, Seconds: 6, P: 1},
 		{Arm: perceive.Tests, Cases: 3, Differs: 2, Reach: 0.5, Answers: 3, Landed: 1, Solved: 0, Low: 0, High: 56.15, Prompt: 120, Output: 6, Seconds: 4, With: 2, P: 0.5},
-		{Arm: perceive.Project, Cases: 3, Differs: 3, Answers: 3, Landed: 2, Solved: 2, Low: 20.77, High: 93.85, Prompt: 110, Output: 6, Seconds: 6, With: 1, Without: 1, P: 1},
+		{Arm: perceive.Project, Cases: 3, Differs: 3, Answers: 3, Landed: 3, Solved: 3, Low: 43.85, High: 100, Prompt: 110, Output: 6, Seconds: 6, With: 1, P: 1},
 	}
 	got := scenes.Rows(answers)
 	for i := range got {

@@ -171,10 +171,11 @@ func Print(w io.Writer, rows []Row) error {
 		}
 		fmt.Fprintf(t, "%s\t%d\t%d\t%.0f %%\t%d of %d\t%d\t%.0f-%.0f %%\t%.0f\t%.0f\t%.0f\t", r.name(), r.Cases, r.Differs, 100*r.Reach, r.Landed, r.Answers, r.Solved,
 			r.Low, r.High, r.Prompt, r.Output, r.Seconds)
-		if r.Arm != All {
-			fmt.Fprintf(t, "%d\t%d\t%.2f\t", r.With, r.Without, r.P)
+		if r.Arm == All {
+			fmt.Fprint(t, "\t\t\t\n")
+			continue
 		}
-		fmt.Fprintln(t)
+		fmt.Fprintf(t, "%d\t%d\t%.2f\t\n", r.With, r.Without, r.P)
 	}
 	return t.Flush()
 }

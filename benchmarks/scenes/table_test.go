@@ -43,7 +43,7 @@ func TestRows(t *testing.T) {
 	if err := scenes.Print(&b, scenes.Rows(answers)); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"m, addressed edits, scenes of at most 3000 tokens", "without tests  ", "with skeleton  ", "  2  21-94 %  ", "0.50"} {
+	for _, part := range []string{"m, addressed edits, scenes of at most 3000 tokens", "without tests  ", "with skeleton  ", "       2   21-94 %  ", "only without     p", "  0.50"} {
 		if !strings.Contains(b.String(), part) {
 			t.Errorf("the table lacks %q:\n%s", part, b.String())
 		}

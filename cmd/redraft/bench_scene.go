@@ -58,7 +58,7 @@ func (a *app) benchSceneCmd() *cobra.Command {
 	fl.IntVar(&f.seeds, "seeds", 1, "answers for each case and arm; the first is greedy")
 	fl.IntVar(&f.tokens, "tokens", 3000, "budget of a scene in tokens")
 	fl.IntVar(&f.each, "each", scenes.PerLanguage, "cases of each language, those with the smallest repairs")
-	fl.DurationVar(&f.timeout, "timeout", 0, "how long one run of a check may take (2m if zero)")
+	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long one run of a check may take")
 	fl.BoolVar(&f.list, "list", false, "print the cases and prepare none")
 	fl.BoolVar(&f.prepare, "prepare", false, "prepare the cases and see their red, and ask nobody")
 	cmd.MarkFlagsMutuallyExclusive("list", "prepare", "base-url")

@@ -96,7 +96,9 @@ type binder struct {
 	inner  bool        // an import is known in a part of the file only
 	seen   int         // how deep a chain of imports was followed
 	tables *tables
-	steps  *int // how many imports of others may yet be looked at
+	onlys  map[uint32]meaning // what only found, by name
+	near   map[int32]bool     // files and folders that it imports, and those that they import
+	steps  *int               // how many imports of others may yet be looked at
 }
 
 // local is a name that is known inside a symbol or inline module, 0 for the whole file.
@@ -634,9 +636,28 @@ func (b *binder) only(u useRecord) (meaning, Rule) {
 	if !u.called || libraryMember(b.r.family, b.x.words.text(u.name)) || b.foreignType(u) {
 		return meaning{}, NoRule
 	}
+	if got, ok := b.onlys[u.name]; ok {
+		return got, ruleOf(got)
+	}
+	got := b.onlyOf(u.name)
+	if b.onlys == nil {
+		b.onlys = map[uint32]meaning{}
+	}
+	b.onlys[u.name] = got
+	return got, ruleOf(got)
+}
+
+func ruleOf(m meaning) Rule {
+	if m.none() {
+		return NoRule
+	}
+	return OnlyDefinition
+}
+
+func (b *binder) onlyOf(name uint32) meaning {
 	var nodes []uint32
 	member, known := false, false
-	for _, n := range b.x.defs[u.name] {
+	for _, n := range b.x.defs[name] {
 		f := b.x.nodes[n].file
 		if b.x.files[f].record.family != b.r.family {
 			continue
@@ -647,9 +668,9 @@ func (b *binder) only(u useRecord) (meaning, Rule) {
 		known = known || b.knows(f)
 	}
 	if !member || !known {
-		return meaning{}, NoRule
+		return meaning{}
 	}
-	return meaning{nodes: nodes}, OnlyDefinition
+	return meaning{nodes: nodes}
 }
 
 // foreignType says whether a member is asked of what looks like a type's name in Java and is none of the tree's.
@@ -671,13 +692,16 @@ func (b *binder) knows(f int32) bool {
 			return true
 		}
 	}
-	folder := b.x.byPath[path.Dir(b.x.files[f].path)]
-	for _, i := range b.e.imports {
-		if i == f || i == folder || slices.ContainsFunc(b.x.files[i].imports, func(k int32) bool { return k == f || k == folder }) {
-			return true
+	if b.near == nil {
+		b.near = map[int32]bool{}
+		for _, i := range b.e.imports {
+			b.near[i] = true
+			for _, k := range b.x.files[i].imports {
+				b.near[k] = true
+			}
 		}
 	}
-	return false
+	return len(b.near) > 0 && (b.near[f] || b.near[b.x.byPath[path.Dir(b.x.files[f].path)]])
 }
 
 // topLevel are the definitions of a name outside of types, or in an inline module, of some files.

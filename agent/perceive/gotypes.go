@@ -76,7 +76,7 @@ func (x *Index) Types(ctx context.Context) error {
 		wanted = wanted || len(u.stale) > 0
 	}
 	if wanted {
-		typed, err := x.typeUnits(ctx, units)
+		typed, err := x.typeUnits(ctx, units, count > keepTyped)
 		if err != nil {
 			return fmt.Errorf("type the packages: %w", err)
 		}
@@ -244,26 +244,12 @@ func (x *Index) forgetTypings() {
 	x.typings = live
 }
 
-// typeUnits types the packages that have to be, and those that they import, level by level.
-func (x *Index) typeUnits(ctx context.Context, units map[string]*goUnit) (fresh []int32, err error) {
+// typeUnits types the packages that have to be, and those that they import. drops says that none stays in memory.
+func (x *Index) typeUnits(ctx context.Context, units map[string]*goUnit, drops bool) (fresh []int32, err error) {
 	if x.world == nil {
 		x.world = &goWorld{fset: token.NewFileSet(), packages: map[string]*types.Package{}, keys: map[string]digest{}, bare: map[string]bareFile{}}
 	}
-	var levels [][]*goUnit
-	for _, u := range x.wanted(units) {
-		for len(levels) <= u.level {
-			levels = append(levels, nil)
-		}
-		levels[u.level] = append(levels[u.level], u)
-	}
-	var tests []*goUnit
-	for _, level := range levels {
-		if err := x.typeEach(ctx, level, x.typeBase); err != nil {
-			return nil, err
-		}
-		tests = append(tests, level...)
-	}
-	if err := x.typeEach(ctx, tests, x.typeTests); err != nil {
+	if err := x.planTyping(units, x.wanted(units), drops).run(ctx); err != nil {
 		return nil, err
 	}
 	for _, u := range units {
@@ -320,23 +306,6 @@ func sortedKeys[V any](m map[string]V) []string {
 	}
 	slices.Sort(out)
 	return out
-}
-
-func (x *Index) typeEach(ctx context.Context, units []*goUnit, do func(*goUnit)) error {
-	var all sync.WaitGroup
-	slots := make(chan struct{}, x.options.Workers)
-	for _, u := range units {
-		if ctx.Err() != nil {
-			break
-		}
-		slots <- struct{}{}
-		all.Go(func() {
-			defer func() { <-slots }()
-			do(u)
-		})
-	}
-	all.Wait()
-	return context.Cause(ctx)
 }
 
 // parsed is a file as it is typed.
@@ -541,6 +510,7 @@ func (x *Index) typingOf(f parsed, key digest, info *types.Info) *typing {
 		}
 		return true
 	})
+	t.uses = slices.Clone(t.uses) // without the room that it grew into
 	for _, u := range r.uses {
 		if !told[u.start] {
 			t.open = append(t.open, u.start)

@@ -189,7 +189,7 @@ func process(ctx context.Context, argv ...string) (r reply, out []byte, err erro
 		return r, nil, fmt.Errorf("%w: %s", err, said.Bytes()[max(0, said.Len()-300):])
 	}
 	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		r.peak = int64(u.Maxrss)
+		r.peak, r.CPU = int64(u.Maxrss), computed(u)
 		if runtime.GOOS != "darwin" { // there it is bytes: https://man.freebsd.org/cgi/man.cgi?query=getrusage, Apple's the same
 			r.peak <<= 10
 		}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/redraft-dev/redraft/agent/perceive"
@@ -19,6 +20,7 @@ import (
 // reply is what a process says at its end; those that are not ours leave out what they do not know.
 type reply struct {
 	Seconds float64 // without the start of the process
+	CPU     float64 // seconds of all cores in that time
 	Symbols int
 	Uses    int     // edges, calls or references, whatever the program calls so
 	Edit    float64 // seconds, of a change inside a file, beyond its parse
@@ -51,7 +53,7 @@ func one(ctx context.Context, how, dir, cache string) (r reply, err error) {
 		return r, err
 	}
 	defer root.Close()
-	begin := time.Now()
+	begin, busy := time.Now(), cpu()
 	if how == "parse" { // the grammars alone
 		g, _ := syntax.For("a.py")
 		_, err := g.Outline([]byte("def f(): pass\n"))
@@ -69,13 +71,26 @@ func one(ctx context.Context, how, dir, cache string) (r reply, err error) {
 	if err := x.Save(); err != nil {
 		return r, err
 	}
-	r.Seconds = time.Since(begin).Seconds()
+	r.Seconds, r.CPU = time.Since(begin).Seconds(), cpu()-busy
 	if how == "change" {
 		return r, r.change(ctx, x, root)
 	}
 	s := x.Stats()
 	r.Symbols, r.Uses = s.Symbols, s.Edges
 	return r, nil
+}
+
+// cpu is how long this process has been computing.
+func cpu() float64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return computed(&u)
+}
+
+func computed(u *syscall.Rusage) float64 {
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }
 
 // change asks for the blast radius of the symbol with the most dependents, and changes the file that holds it.

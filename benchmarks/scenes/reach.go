@@ -7,13 +7,16 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 )
 
-// Reach is the share of the lines which the released repair replaces, or puts something after, that a prompt shows: a model
-// can hardly change what it does not see. Lines of less than four letters and those that stand in their file twice say nothing;
-// a repair with no others has none, and reach is then 1.
+// Reach is the share of the places of the released repair that a prompt shows: a model can hardly change what it does not see.
+// A place is a line that the repair replaces, or two between which it puts something. A line is shown where it stands in the
+// prompt beside a neighbour of its own; blank lines, white space around lines, and places of brackets alone say nothing. Reach is 0 of
+// a repair without a place.
 func Reach(prompt string, tree fs.FS, fix map[string][]byte) float64 {
-	shown := map[string]bool{}
+	shown, last := map[[2]string]bool{}, ""
 	for line := range strings.Lines(prompt) {
-		shown[strings.TrimSpace(line)] = true
+		if line = strings.TrimSpace(line); line != "" {
+			shown[[2]string{last, line}], last = true, line
+		}
 	}
 	seen, all := 0, 0
 	for name, after := range fix {
@@ -21,32 +24,48 @@ func Reach(prompt string, tree fs.FS, fix map[string][]byte) float64 {
 		if err != nil { // a file that the repair adds
 			continue
 		}
-		for _, line := range touched(string(before), string(after)) {
-			if all++; shown[line] {
-				seen++
+		for _, p := range places(string(before), string(after)) {
+			all++
+			for _, pair := range p {
+				if shown[pair] {
+					seen++
+					break
+				}
 			}
 		}
 	}
-	if all == 0 {
-		return 1
-	}
-	return float64(seen) / float64(all)
+	return float64(seen) / float64(max(all, 1))
 }
 
-// touched are the lines of a text that another version of it replaces or puts something after, without white space around
-// them, as far as they can be told from the others.
-func touched(before, after string) (out []string) {
-	times := map[string]int{}
+// places are those of a text that another version of it changes, each as the pairs of lines by which it can be known.
+func places(before, after string) (out [][][2]string) {
+	before, after = strings.ReplaceAll(before, "\r\n", "\n"), strings.ReplaceAll(after, "\r\n", "\n")
+	var lines []string
+	var starts []int
+	at := 0
 	for line := range strings.Lines(before) {
-		times[strings.TrimSpace(line)]++
-	}
-	for _, e := range udiff.Lines(before, after) {
-		if e.Start == e.End { // of an insertion the line above
-			e.Start = strings.LastIndexByte(before[:max(e.Start-1, 0)], '\n') + 1
+		if text := strings.TrimSpace(line); text != "" {
+			lines, starts = append(lines, text), append(starts, at)
 		}
-		for line := range strings.Lines(before[e.Start:e.End]) {
-			if line = strings.TrimSpace(line); len(line) >= 4 && times[line] == 1 {
-				out = append(out, line)
+		at += len(line)
+	}
+	near := func(i int) string {
+		if i < 0 || i >= len(lines) {
+			return ""
+		}
+		return lines[i]
+	}
+	i := 0
+	for _, e := range udiff.Lines(before, after) {
+		for i < len(starts) && starts[i] < e.Start {
+			i++
+		}
+		if e.Start == e.End && len(near(i-1)+near(i)) >= 8 {
+			out = append(out, [][2]string{{near(i - 1), near(i)}})
+		}
+		for ; i < len(starts) && starts[i] < e.End; i++ {
+			if len(lines[i]) >= 4 {
+				out = append(out, [][2]string{{near(i - 1), lines[i]}, {lines[i], near(i + 1)}})
 			}
 		}
 	}

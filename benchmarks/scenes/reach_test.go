@@ -15,15 +15,18 @@ func TestReach(t *testing.T) {
 		name, prompt, after string
 		want                float64
 	}{
-		{"the line itself", "text\n    return 1\n", replaced(before, "return 1", "return 7"), 1},
-		{"another line", "    return x\n", replaced(before, "return 1", "return 7"), 0},
-		{"one of two", "def two():\n    x = 2\n", replaced(before, "    return x\n", "    return 7\n", "def one():", "def 1():", "x = 2", "x = 3"), 1.0 / 3},
-		{"a part of the line", "return 1, 2\n", replaced(before, "return 1", "return 7"), 0},
-		{"above an insertion", "    x = 2\n", replaced(before, "x = 2\n", "x = 2\n    x += 1\n"), 1},
-		{"below an insertion", "    return x\n", replaced(before, "x = 2\n", "x = 2\n    x += 1\n"), 0},
-		{"at the top", "", "import b\n" + before, 1},
-		{"lines that are there twice", "", replaced(before, "    pass\n    pass\n", "    fail\n    fail\n"), 1},
-		{"nothing changes", "", before, 1},
+		{"the line with the one above", "text\ndef one():\n    return 1\n", replaced(before, "return 1", "return 7"), 1},
+		{"the line with the one below", "return 1\n\n  def two():\n", replaced(before, "return 1", "return 7"), 1},
+		{"the line among others", "return 1\nreturn x\n", replaced(before, "return 1", "return 7"), 0},
+		{"another line", "def two():\n    x = 2\n    return x\n", replaced(before, "return 1", "return 7"), 0},
+		{"one of two", "def two():\n    x = 2\n", replaced(before, "return 1", "return 7", "x = 2", "x = 3"), 0.5},
+		{"a part of the line", "def one():\n    return 1, 2\n", replaced(before, "return 1", "return 7"), 0},
+		{"around an insertion", "    x = 2\n    return x\n", replaced(before, "x = 2\n", "x = 2\n    x += 1\n"), 1},
+		{"above an insertion", "def two():\n    x = 2\n", replaced(before, "x = 2\n", "x = 2\n    x += 1\n"), 0},
+		{"a line that is there twice", "def three():\n    pass\n", replaced(before, "    pass\n    pass\n", "    fail\n    pass\n"), 1},
+		{"line ends alone", "", strings.ReplaceAll(before, "\n", "\r\n"), 0},
+		{"line ends and a line", "def one():\n    return 1\n", strings.ReplaceAll(replaced(before, "return 1", "return 7"), "\n", "\r\n"), 1},
+		{"nothing changes", before, before, 0},
 	} {
 		if got := scenes.Reach(tt.prompt, tree, map[string][]byte{"m.py": []byte(tt.after), "new.py": []byte("x = 1234\n")}); got != tt.want {
 			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)

@@ -44,7 +44,7 @@ type Answer struct {
 	Seed     int64          `json:"seed"`           // from 1; 1 is greedy, the others at temperature 0.8
 	Digest   string         `json:"digest"`         // SHA-256 of the prompt in hex
 	Shown    map[string]int `json:"shown"`          // tokens of each section that was shown
-	Reach    float64        `json:"reach"`          // share of the lines to be repaired that the prompt shows, by Reach
+	Reach    float64        `json:"reach"`          // share of the places of the repair that the prompt shows, by Reach
 	From     string         `json:"from,omitempty"` // the arm that was asked, where this one's prompt was the same
 	Text     string         `json:"text"`
 	Finish   string         `json:"finish"`  // stop or length

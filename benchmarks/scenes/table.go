@@ -23,7 +23,7 @@ type Row struct {
 	Arm      string  `json:"arm"`
 	Cases    int     `json:"cases"`
 	Differs  int     `json:"differs"` // cases whose prompt is not that of All: the section had something to show
-	Reach    float64 `json:"reach"`   // share of the lines to be repaired that prompts show, the mean of the answers
+	Reach    float64 `json:"reach"`   // share of the places of the repair that prompts show, the mean of the answers
 	Answers  int     `json:"answers"`
 	Landed   int     `json:"landed"`
 	Solved   int     `json:"solved"`  // answers

@@ -146,7 +146,7 @@ func (r *actRun) start() {
 		"HOME=" + r.f.home, "PATH=" + barePath(t), "REDRAFT_CONFIG=" + r.f.file("config.yml"), "REDRAFT_TEST_MAIN=1", "REDRAFT_BINARY_PATH=" + filepath.Join(here, "testdata", "act", "redraft.sh"),
 		"JOB_PROGRAM=" + program, "JOB_TOKENS=" + filepath.Join(r.dir, "tokens"), "JOB_TOKEN_OF_ALL=" + tokenOfAll, "JOB_ARTIFACTS=" + r.artifacts(), "JOB_MACHINES=" + r.f.file("machines"),
 		"GIT_SSL_CAINFO=" + r.f.CAFile, "GITHUB_REPOSITORY_ID=" + fmt.Sprint(r.f.repo.ID()), "GITHUB_WORKFLOW_REF=acme/widget/.github/workflows/" + r.file + "@refs/heads/main",
-	}, r.env...)
+	}, append(testEnv(), r.env...)...)
 	out, in, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

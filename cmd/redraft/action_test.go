@@ -79,6 +79,10 @@ func (s *step) vars() map[string]string {
 		"GITHUB_SERVER_URL": strings.TrimSuffix(s.f.URL, "/api/v3/"), "GITHUB_API_URL": strings.TrimSuffix(s.f.URL, "/"), "GITHUB_REF": "refs/heads/main",
 		"GITHUB_OUTPUT": filepath.Join(s.dir, "output"), "GITHUB_STEP_SUMMARY": filepath.Join(s.dir, "summary"), "GITHUB_ENV": filepath.Join(s.dir, "env"), "REDRAFT_OWN_TOKEN": "true",
 	}
+	for _, kv := range testEnv() {
+		k, v, _ := strings.Cut(kv, "=")
+		env[k] = v
+	}
 	maps.Copy(env, s.env)
 	return env
 }
@@ -328,7 +332,7 @@ func TestActionHalves(t *testing.T) {
 		t.Fatalf("evidence of %v, %v", jobs, err)
 	}
 	verify := exec.Command(os.Args[0], "verify", jobs[0])
-	verify.Env = []string{"HOME=" + f.home, "PATH=" + barePath(t), "REDRAFT_TEST_MAIN=1"}
+	verify.Env = append(testEnv(), "HOME="+f.home, "PATH="+barePath(t), "REDRAFT_TEST_MAIN=1")
 	if said, err := verify.CombinedOutput(); err != nil {
 		t.Errorf("the artifact does not verify: %v\n%s", err, said)
 	}

@@ -304,12 +304,8 @@ func pick(ids []string, want string) string {
 
 // job is the local job of this setting.
 func (s *setting) job(a *app, f fixFlags, trigger string, onEvent func(trace.Event)) job.Job {
-	exe, err := os.Executable()
-	if err != nil {
-		exe = os.Args[0]
-	}
 	j := job.Job{
-		Mirror: s.mirror, Exe: []string{exe}, Command: s.command, Dir: s.repo.Prefix, Timeout: f.timeout, Getenv: a.getenv, Outside: []string{s.repo.Dir}, Evidence: s.evidence, State: s.state,
+		Mirror: s.mirror, Exe: []string{repairExe()}, Command: s.command, Dir: s.repo.Prefix, Timeout: f.timeout, Getenv: a.getenv, Outside: []string{s.repo.Dir}, Evidence: s.evidence, State: s.state,
 		Sandboxes: []string{string(sandbox.Bubblewrap), string(sandbox.Landlock), string(sandbox.Seatbelt)}, Cleaner: a.clean, OnEvent: onEvent, Key: s.key,
 		End: job.Branch{Mirror: s.mirror, Repo: s.repo.Dir, Clean: a.clean},
 		Spec: trace.Job{

@@ -131,7 +131,7 @@ func (f *forge) serve() {
 	f.t.Helper()
 	f.said = &said{}
 	f.cmd = exec.Command(os.Args[0], "serve")
-	f.cmd.Env = []string{"HOME=" + f.home, "PATH=" + barePath(f.t), "REDRAFT_CONFIG=" + f.file("config.yml"), "REDRAFT_TEST_SERVE=1"}
+	f.cmd.Env = append(testEnv(), "HOME="+f.home, "PATH="+barePath(f.t), "REDRAFT_CONFIG="+f.file("config.yml"), "REDRAFT_TEST_SERVE=1")
 	f.cmd.Stdout, f.cmd.Stderr = f.said, f.said
 	if err := f.cmd.Start(); err != nil {
 		f.t.Fatal(err)

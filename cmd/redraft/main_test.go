@@ -18,6 +18,9 @@ import (
 
 func TestMain(m *testing.M) {
 	sandbox.Main() // the test binary is the sandbox's shim as well
+	if exe := os.Getenv(plainExe); exe != "" {
+		repairExe = func() string { return exe }
+	}
 	if len(os.Args) > 2 && (os.Args[1] == "repair" || os.Args[1] == "registry") || os.Getenv("REDRAFT_TEST_MAIN") != "" {
 		main() // the process that a job starts is this binary under its own name
 	}
@@ -25,7 +28,45 @@ func TestMain(m *testing.M) {
 		serveForTest()
 		os.Exit(exitFailed)
 	}
-	testscript.Main(m, map[string]func(){"redraft": main})
+	testscript.Main(built{m}, map[string]func(){"redraft": main})
+}
+
+// plainExe names, in the environment of a redraft that a test starts, the program of its repair processes: this one if empty.
+const plainExe = "REDRAFT_TEST_EXE"
+
+// built runs the tests with a build of redraft that has no race detector, if the tests have one: its processes are started often and
+// are long at starting and at ending, and what a repair process does is tested with the detector in the packages it is made of.
+type built struct{ m *testing.M }
+
+func (b built) Run() int {
+	if !raced {
+		return b.m.Run()
+	}
+	dir, err := os.MkdirTemp("", "redraft-plain-")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		exe := filepath.Join(dir, "redraft")
+		var out []byte
+		if out, err = exec.Command("go", "build", "-o", exe, ".").CombinedOutput(); err == nil {
+			repairExe = func() string { return exe }
+			err = os.Setenv(plainExe, exe)
+		} else {
+			err = fmt.Errorf("%w: %s", err, out)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "build redraft:", err)
+		return 1
+	}
+	return b.m.Run()
+}
+
+// testEnv is what a redraft that a test starts needs to know in its environment.
+func testEnv() []string {
+	if !raced {
+		return nil
+	}
+	return []string{plainExe + "=" + os.Getenv(plainExe), "GORACE=atexit_sleep_ms=0"} // a second, else: https://go.dev/doc/articles/race_detector#Options
 }
 
 // testState is kept between runs of the tests so that the toolchain base is compiled once on a machine.
@@ -88,6 +129,10 @@ func setupScript(e *testscript.Env) error {
 	e.Setenv("GOCACHE", filepath.Join(home, "gocache"))
 	e.Setenv("GOMODCACHE", filepath.Join(home, "gomod"))
 	e.Setenv("GOFLAGS", "")
+	for _, kv := range testEnv() {
+		k, v, _ := strings.Cut(kv, "=")
+		e.Setenv(k, v)
+	}
 	e.Setenv("REDRAFT_CONFIG", "")
 	e.Values["servers"] = &[]*modeltest.Server{}
 	e.Defer(func() {

@@ -32,6 +32,15 @@ import (
 	"github.com/redraft-dev/redraft/worktree"
 )
 
+// repairExe is the program that repairs: this one. Tests put another build of it there.
+var repairExe = func() string {
+	exe, err := os.Executable()
+	if err != nil {
+		return os.Args[0]
+	}
+	return exe
+}
+
 // repairCmd is the process that fix and the server start: it talks to the model and orders runs, and holds no credential.
 func (a *app) repairCmd() *cobra.Command {
 	return &cobra.Command{

@@ -280,12 +280,8 @@ func (a *app) startServer(ctx context.Context, o serverOptions) (*server, error)
 
 // repairOptions are what every repair process of this server is given.
 func (a *app) repairOptions(o serverOptions) bot.Repair {
-	exe, err := os.Executable()
-	if err != nil {
-		exe = os.Args[0]
-	}
 	return bot.Repair{
-		Exe: []string{exe}, Getenv: a.getenv, State: o.bases, Models: o.models, Detect: detect, Named: a.named, Tiers: o.tiers, Sandbox: o.sandbox, Setup: o.setup, Key: o.key, Seed: o.seed,
+		Exe: []string{repairExe()}, Getenv: a.getenv, State: o.bases, Models: o.models, Detect: detect, Named: a.named, Tiers: o.tiers, Sandbox: o.sandbox, Setup: o.setup, Key: o.key, Seed: o.seed,
 		Sandboxes: append([]string{string(sandbox.Bubblewrap), string(sandbox.Landlock), string(sandbox.Seatbelt)}, o.sandbox.Allow...),
 	}
 }

@@ -125,7 +125,7 @@ func (l *local) redraft(args ...string) (int, string) {
 	l.t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Dir = l.repo
-	cmd.Env = append([]string{"HOME=" + l.home, "PATH=" + barePath(l.t), "REDRAFT_TEST_MAIN=1"}, l.env...)
+	cmd.Env = append([]string{"HOME=" + l.home, "PATH=" + barePath(l.t), "REDRAFT_TEST_MAIN=1"}, append(testEnv(), l.env...)...)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {

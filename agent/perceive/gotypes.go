@@ -82,8 +82,8 @@ func (x *Index) Types(ctx context.Context) error {
 		}
 		fresh = append(fresh, typed...)
 	}
-	if count > keepTyped {
-		x.world = nil
+	if count > keepTyped { // nor is kept what would only speed up the next change
+		x.world, x.looked, x.keyed = nil, map[string]looked{}, map[int32]keyed{}
 	}
 	x.forgetTypings()
 	x.bindAll(fresh)

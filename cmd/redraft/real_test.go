@@ -50,7 +50,7 @@ func (f oneFunction) files() map[string][]byte {
 // realCache is where the weights lie, found before any test sets another HOME.
 var realCache = modeltest.Cache(os.Getenv)
 
-// TestRealModel takes faults of one function to a real model on this machine, two turns each, and no other tier: three, or all
+// TestRealModel takes faults of one function to a real model on this machine, two turns each, and no other tier: two, or all
 // eight with REDRAFT_REAL=all. At least a quarter must be proved, and every other one must end in a typed stop.
 func TestRealModel(t *testing.T) {
 	if testing.Short() {
@@ -67,7 +67,7 @@ func TestRealModel(t *testing.T) {
 	t.Cleanup(server.Close)
 	a := &app{getenv: homely(t), out: t.Output(), err: t.Output(), clean: redact.New()}
 	proved, tried, start := 0, 0, time.Now()
-	faults := realFaults[:3]
+	faults := realFaults[:2]
 	if os.Getenv("REDRAFT_REAL") == "all" {
 		faults = realFaults
 	}

@@ -223,11 +223,11 @@ func TestOddPlaces(t *testing.T) {
 	}
 }
 
-// TestLargeTrees takes a large file and many files through fix: 20 MB and 2,000, or with REDRAFT_TREES=all 200 MB and 20,000.
+// TestLargeTrees takes a large file and many files through fix: 10 MB and 1,000, or with REDRAFT_TREES=all 200 MB and 20,000.
 func TestLargeTrees(t *testing.T) {
-	megabytes, files := 20, 2000
+	megabytes, files := 10, 1000
 	if os.Getenv("REDRAFT_TREES") == "all" {
-		megabytes, files = 10*megabytes, 10*files
+		megabytes, files = 200, 20000
 	}
 	for name, make := range map[string]string{
 		"a large file": fmt.Sprintf("%s\nhead -c %d /dev/zero > large.bin\nprintf x >> large.bin%s", begin, megabytes<<20, end),

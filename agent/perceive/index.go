@@ -50,6 +50,10 @@ type IndexOptions struct {
 	System  string // for which Go is typed, as in linux/amd64; this machine's if empty
 }
 
+// SoftMemory is what a process whose work is one index tells the garbage collector to stay below: 20,000 files fit into it,
+// and a small tree never comes near. It is a wish and no bound; a larger tree only collects more often.
+const SoftMemory = 340 << 20
+
 // entry is a file of the tree, or a folder that imports speak of.
 type entry struct {
 	path    string

@@ -6,8 +6,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"github.com/redraft-dev/redraft/agent/perceive"
@@ -23,6 +25,9 @@ type indexed struct {
 
 // index reads a folder. types asks go/types about Go as well.
 func (a *app) index(ctx context.Context, dir string, types bool) (*indexed, error) {
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // nobody set GOMEMLIMIT
+		debug.SetMemoryLimit(perceive.SoftMemory)
+	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, usage("open the tree: %w", err)

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"path"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -50,9 +52,15 @@ type IndexOptions struct {
 	System  string // for which Go is typed, as in linux/amd64; this machine's if empty
 }
 
-// SoftMemory is what a process whose work is one index tells the garbage collector to stay below: 20,000 files fit into it,
-// and a small tree never comes near. It is a wish and no bound; a larger tree only collects more often.
-const SoftMemory = 340 << 20
+// Collect is for a process whose work is one index. It has the garbage collector take its time while there is room, and keep
+// below 340 MiB where that can be: 20,000 files fit into it. It does nothing where somebody set GOMEMLIMIT.
+func Collect() {
+	const room, seldom = 340 << 20, 400
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit(room)
+		debug.SetGCPercent(seldom)
+	}
+}
 
 // entry is a file of the tree, or a folder that imports speak of.
 type entry struct {

@@ -46,20 +46,27 @@ func (c *contest) lay(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	cold := func() error { return os.RemoveAll(c.cache) }
-	kept := filepath.Join(filepath.Dir(c.cache), filepath.Base(c.dir))
-	c.add("redraft, cold, outlines", cold, c.ours("plain", c.cache))
-	if language == "go" {
-		c.add("redraft, cold, typed", cold, c.ours("typed", c.cache))
+	for _, how := range []string{"plain", "typed"} {
+		name, kept := map[string]string{"plain": "outlines", "typed": "typed"}[how], c.kept(how)
+		if how == "typed" && language != "go" {
+			continue
+		}
+		c.add("redraft, cold, "+name, func() error { return os.RemoveAll(kept) }, c.ours(how, kept))
+		c.add("redraft, warm, "+name, nil, c.ours(how, kept))
 	}
-	c.add("redraft, warm, outlines", nil, c.ours("plain", kept+"-plain"))
+	how := "plain"
 	if language == "go" {
-		c.add("redraft, warm, typed", nil, c.ours("typed", kept+"-typed"))
+		how = "typed"
 	}
-	c.add("redraft, change and blast", nil, c.ours("change", kept+"-change"))
+	c.add(changeWay, nil, c.ours("change", c.kept(how)))
 	c.add("universal-ctags", nil, c.ctags)
 	c.others()
 	return nil
+}
+
+// kept is the cache that a cold index leaves and the warm ones after it find.
+func (c *contest) kept(how string) string {
+	return c.cache + "-" + filepath.Base(c.dir) + "-" + how
 }
 
 func (c *contest) add(name string, ready func() error, start func(context.Context) (reply, error)) *way {
@@ -102,7 +109,7 @@ func (c *contest) others() {
 	}
 }
 
-// turn measures every way once. Warm ways find what an earlier turn left; in the first there is an extra one for that.
+// turn measures every way once. Warm ways find what the cold ones before them left.
 func (c *contest) turn(ctx context.Context, round int) error {
 	for _, w := range c.ways {
 		if w.failed != "" || w.once && round > 0 {
@@ -111,11 +118,6 @@ func (c *contest) turn(ctx context.Context, round int) error {
 		if w.ready != nil {
 			if err := w.ready(); err != nil {
 				return err
-			}
-		}
-		if round == 0 && w.ready == nil && !w.once && bytes.HasPrefix([]byte(w.name), []byte("redraft")) {
-			if _, err := w.start(ctx); err != nil {
-				return fmt.Errorf("%s: %w", w.name, err)
 			}
 		}
 		r, err := w.start(ctx)

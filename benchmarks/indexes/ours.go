@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"syscall"
 	"time"
@@ -38,7 +37,7 @@ func child(ctx context.Context, args []string, out, said io.Writer) int {
 		return 2
 	}
 	syntax.CacheIn(args[3])
-	debug.SetMemoryLimit(perceive.SoftMemory)
+	perceive.Collect()
 	r, err := one(ctx, args[0], args[1], args[2])
 	if err != nil {
 		fmt.Fprintln(said, "indexes:", err)

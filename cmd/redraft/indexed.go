@@ -6,10 +6,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 
 	"github.com/redraft-dev/redraft/agent/perceive"
@@ -25,9 +23,7 @@ type indexed struct {
 
 // index reads a folder. types asks go/types about Go as well.
 func (a *app) index(ctx context.Context, dir string, types bool) (*indexed, error) {
-	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // nobody set GOMEMLIMIT
-		debug.SetMemoryLimit(perceive.SoftMemory)
-	}
+	perceive.Collect()
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, usage("open the tree: %w", err)

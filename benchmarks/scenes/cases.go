@@ -121,7 +121,7 @@ func pythonCase(p benchmarks.PythonCase) Case {
 // kept is a tree that was made before, with its repair beside it, or else is made now.
 func kept(work, id string, prepare func(parent string) (string, map[string][]byte, error)) (t Tree, err error) {
 	parent := filepath.Join(work, "trees")
-	t.Dir = filepath.Join(parent, strings.ReplaceAll(id, "/", "_"))
+	t.Dir = filepath.Join(parent, fileName(id))
 	repair := t.Dir + ".repair.json"
 	if raw, err := os.ReadFile(repair); err == nil && json.Unmarshal(raw, &t.Fix) == nil {
 		if _, err := os.Stat(t.Dir); err == nil {
@@ -145,3 +145,6 @@ func kept(work, id string, prepare func(parent string) (string, map[string][]byt
 	t.Fix = fix
 	return t, nil
 }
+
+// fileName is a case's id as the name of a file.
+func fileName(id string) string { return strings.ReplaceAll(id, "/", "_") }

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 // cart is a red check of two files. Its test speaks of a fixture that only the tests section shows.
 var cart = map[string]string{
 	"cart.py":      "def total(n):\n    return n + 1\n\n\ndef other():\n    return total(1)\n",
-	"test_cart.py": "import unittest\n\nimport cart\n\n\nclass TestCart(unittest.TestCase):\n    def test_total(self):\n        self.assertEqual(cart.total(3), 5, 'two more')\n",
+	"test_cart.py": "import os\nimport unittest\n\nimport cart\n\n\nclass TestCart(unittest.TestCase):\n    def test_total(self):\n        self.assertEqual(cart.total(3), 5, 'two more, ' + os.urandom(8).hex())\n",
 }
 
 const (
@@ -134,6 +134,10 @@ func TestRun(t *testing.T) {
 		t.Errorf("%d requests for %d prompts, want 4", n, len(prompts))
 	}
 
+	asked := map[string]string{}
+	for _, a := range got {
+		asked[a.Arm] = a.Digest
+	}
 	resumed := append(slices.Clone(got[:2]), got[4]) // all of All, and one of the arm without tests
 	got = nil
 	if err := b.Run(t.Context(), []scenes.Case{c}, resumed); err != nil {
@@ -141,6 +145,11 @@ func TestRun(t *testing.T) {
 	}
 	if n := len(s.Requests()); len(got) != 3 || n != 5 {
 		t.Errorf("resumed: %d answers more and %d requests in all, want 3 and 5", len(got), n)
+	}
+	for _, a := range got {
+		if a.Digest != asked[a.Arm] {
+			t.Errorf("resumed: the prompt of %s is another", a.Arm)
+		}
 	}
 	c.Lay = func(context.Context, string) (scenes.Tree, error) { panic("nothing is left to be asked") }
 	if err := b.Run(t.Context(), []scenes.Case{c}, append(resumed, got...)); err != nil {

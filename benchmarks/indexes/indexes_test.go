@@ -95,11 +95,11 @@ func TestCopied(t *testing.T) {
 func TestGoals(t *testing.T) {
 	replies := func(r reply) []reply { return []reply{r} }
 	python := &contest{tree: tree{language: "python", files: 400, bytes: 2000}, ways: []*way{
-		{name: coldWay, all: replies(reply{Seconds: 2})}, {name: "aider map, cold", all: replies(reply{Seconds: 1})}, {name: "Python's ast", all: replies(reply{Seconds: 2})},
+		{name: coldWay, all: replies(reply{CPU: 2})}, {name: "aider map, cold", all: replies(reply{CPU: 1})}, {name: "Python's ast", all: replies(reply{CPU: 2})},
 		{name: changeWay, all: replies(reply{Edit: 0.001, Define: 0.006, Blast: 0.002})},
 	}}
 	small := &contest{tree: tree{language: "go", files: 400, bytes: 1000}, ways: []*way{
-		{name: coldWay, all: replies(reply{Seconds: 0.1})}, {name: "redraft, warm, typed", all: replies(reply{Seconds: 0.2})}, {name: changeWay, all: replies(reply{})},
+		{name: coldWay, all: replies(reply{CPU: 0.1})}, {name: "redraft, warm, typed", all: replies(reply{CPU: 0.2})}, {name: changeWay, all: replies(reply{})},
 	}}
 	large := &contest{tree: tree{language: "go", files: 20000}, copies: 20000, ways: []*way{{name: coldWay, all: replies(reply{peak: 401 << 20})}}}
 	var out bytes.Buffer

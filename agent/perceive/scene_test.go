@@ -236,3 +236,46 @@ func FuzzTestFiles(f *testing.F) {
 		}
 	})
 }
+
+// TestLongFunctions: of a function that is longer than the room, the lines that matter are shown, and addressed by their numbers.
+func TestLongFunctions(t *testing.T) {
+	var body strings.Builder
+	for i := range 400 {
+		line := fmt.Sprintf("    step%d = n * %d  # nothing of interest on this line\n", i, i)
+		if i == 300 {
+			line = "    rounded_price = n - 1\n"
+		}
+		body.WriteString(line)
+	}
+	tree := fstest.MapFS{
+		"shop.py":      {Data: []byte("import math\n\n\ndef total(n):\n" + body.String() + "    return rounded_price\n\n\ndef other(n):\n    return total(n)\n")},
+		"test_shop.py": {Data: []byte("from shop import total, other\n\n\ndef test_total():\n    rounded_price = total(3)\n    assert rounded_price == other(4)\n")},
+	}
+	for name, trace := range map[string]string{"words": "", "trace": "shop.py:305: in total\n    rounded_price = n - 1\n"} {
+		index, err := perceive.NewIndex(t.Context(), tree, perceive.IndexOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := perceive.Look{
+			Root: tree, Index: index, Protected: patch.Policy{}.Protected, Budget: 2000,
+			Findings: []report.Result{{ID: "test_shop.py::test_total", Kind: report.Test, File: "test_shop.py", Line: 6, Trace: trace}},
+		}.Scene()
+		source, answer := section(s, perceive.Source), section(s, perceive.Answer)
+		var first, last int
+		_, rest, _ := strings.Cut(answer, "`shop.py :: L")
+		if n, _ := fmt.Sscanf(rest, "%d-L%d`", &first, &last); n != 2 || first > 305 || last < 305 || first < 100 {
+			t.Errorf("%s: lines %d to %d are addressed:\n%s", name, first, last, answer)
+		}
+		for _, want := range []string{"def total(n):\n", "    rounded_price = n - 1\n", "lines are not shown", "def other(n):\n"} {
+			if !strings.Contains(source, want) {
+				t.Errorf("%s: %q is not shown:\n%s", name, want, source)
+			}
+		}
+		if strings.Contains(answer, ":: total`") {
+			t.Errorf("%s: the function is to be written anew, and is not all shown:\n%s", name, answer)
+		}
+		if n := s.Tokens()[perceive.Source]; n > 2000 {
+			t.Errorf("%s: %d tokens", name, n)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package perceive
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -28,6 +29,7 @@ const (
 	asked   = 3000  // the failing test uses it
 	member  = 1200  // it is a member of a type that the failing test uses
 	asked2  = 1000  // what the failing test uses uses it
+	asked3  = 600   // over one step more
 	maxWord = 350
 )
 
@@ -54,7 +56,7 @@ func (v *viewer) ranked() []symbol {
 		seen[name] = true
 		all = append(all, v.symbols(name, score)...)
 	}
-	return rank(all, v.words)
+	return rank(all, maps.Clone(v.words))
 }
 
 // scored finds the symbols that the trace and the index put at issue, and gives their files in order.
@@ -85,9 +87,13 @@ func (v *viewer) scored(score map[frame]int) (files []string) {
 			if d.Kind == "type" {
 				v.members(d, func(line int) { give(d.File, line, member) })
 			}
-			for _, r := range v.Index.Reach(d, Dependencies, 1) {
+			for _, r := range v.Index.Reach(d, Dependencies, 2) {
+				n := asked2
+				if r.Depth > 1 {
+					n = asked3
+				}
 				if r.Line > 0 && !inSpans(r.Definition, v.spans[r.File]) {
-					give(r.File, r.Line, asked2)
+					give(r.File, r.Line, n)
 				}
 			}
 		}
@@ -232,7 +238,8 @@ func (v *viewer) source(ranked []symbol, budget int) (text, answer string) {
 		if ranked[0].score > maxWord && byFile[name][0].score <= maxWord { // words alone are a guess beside a trace or an edge
 			room = min(left, guessed)
 		}
-		block, spans := v.sourceBlock(name, byFile[name], room)
+		block, spans, parts := v.sourceBlock(name, byFile[name], room)
+		ranked = withParts(ranked, parts)
 		if block == "" {
 			unseen++
 			continue
@@ -258,7 +265,7 @@ func (v *viewer) source(ranked []symbol, budget int) (text, answer string) {
 }
 
 // sourceBlock shows a file, or the best of its symbols that fit; spans are nil where the file is whole.
-func (v *viewer) sourceBlock(name string, syms []symbol, budget int) (block string, spans []span) {
+func (v *viewer) sourceBlock(name string, syms []symbol, budget int) (block string, spans []span, parts []symbol) {
 	t := v.text(name)
 	head := label(name) + ":\n"
 	near := syms[0].score >= asked || syms[0].score <= maxWord
@@ -266,24 +273,41 @@ func (v *viewer) sourceBlock(name string, syms []symbol, budget int) (block stri
 	if guess := v.guess(head+whole) + 12; near && guess < budget*2/3 || v.Wide && guess < budget {
 		block = head + Fence(language(name), whole)
 		if v.count(block) <= budget {
-			return block, nil
+			return block, nil, nil
 		}
 	}
 	head = label(name) + " (only a part is shown):\n"
 	for room := budget*2/3 - v.guess(head) - 12; room > 40; room /= 2 {
-		if spans = v.best(t, syms, room); len(spans) == 0 {
-			return "", nil
+		if spans, parts = v.best(t, syms, room); len(spans) == 0 {
+			return "", nil, nil
 		}
 		body := source(t.excerpt(append(t.preface(), spans...)))
 		if block = head + Fence(language(name), body); v.count(block) <= budget {
-			return block, spans
+			return block, spans, parts
 		}
 	}
-	return "", nil
+	return "", nil, nil
 }
 
-// best are the lines of the best symbols that fit into some room. Of a type that does not fit its head is shown.
-func (v *viewer) best(t *text, syms []symbol, room int) (out []span) {
+// withParts are ranked symbols with the parts that are shown of some in the place of those.
+func withParts(ranked, parts []symbol) []symbol {
+	if len(parts) == 0 {
+		return ranked
+	}
+	out := slices.Clone(ranked)
+	for i, s := range out {
+		for _, p := range parts {
+			if p.file == s.file && p.name == s.name && s.first <= p.first && p.last <= s.last {
+				out[i] = p
+			}
+		}
+	}
+	return out
+}
+
+// best are the lines of the best symbols that fit into some room, and the parts that are shown of those that do not fit. Of a type that
+// does not fit its head is shown.
+func (v *viewer) best(t *text, syms []symbol, room int) (out []span, parts []symbol) {
 	for _, s := range t.preface() {
 		room -= v.guess(t.of(s))
 	}
@@ -294,12 +318,76 @@ func (v *viewer) best(t *text, syms []symbol, room int) (out []span) {
 		if s.in(out) {
 			continue
 		}
-		if cost := v.guess(s.text) + 8; cost <= room {
-			room -= cost
-			out = append(out, s.span)
-			if sym, ok := t.enclosing(s.first); ok {
-				out = append(out, t.heads(sym)...)
+		take := s
+		if v.guess(s.text)+8 > room {
+			part, ok := v.part(t, s, room, i+1 < len(syms))
+			if !ok || len(parts) == maxParts {
+				continue
 			}
+			take, parts = part, append(parts, part)
+			out = append(out, span{s.first, s.first})
+		}
+		room -= v.guess(take.text) + 8
+		out = append(out, take.span)
+		if sym, ok := t.enclosing(s.first); ok {
+			out = append(out, t.heads(sym)...)
+		}
+	}
+	return out, parts
+}
+
+const (
+	maxParts  = 2  // symbols of a file of which a part is shown
+	leastPart = 80 // tokens of a part
+)
+
+// part is what is shown of a function that is too long for some room: the lines that the trace goes through, or else those that the
+// tests and the findings name most. It leaves half of the room to others if there are any. It is addressed by its lines.
+func (v *viewer) part(t *text, s symbol, room int, others bool) (part symbol, ok bool) {
+	if others {
+		room /= 2
+	}
+	if s.score <= maxWord || room < leastPart || s.kind != "func" && s.kind != "method" {
+		return part, false
+	}
+	weight := v.weights(t, s.span)
+	at, best := s.span, -1
+	for first, last, sum, cost := s.first, s.first, 0, 0; last <= s.last; last++ {
+		sum, cost = sum+weight[last-s.first], cost+v.guess(t.of(span{last, last}))
+		for cost > room-16 && first <= last {
+			sum, cost, first = sum-weight[first-s.first], cost-v.guess(t.of(span{first, first})), first+1
+		}
+		if sum > best && first <= last {
+			at, best = span{first, last}, sum
+		}
+	}
+	part = s
+	part.kind, part.span, part.addr = "lines", at, fmt.Sprintf("L%d-L%d", at.first, at.last)
+	part.text = t.of(at)
+	return part, best >= 0
+}
+
+// weights says how much each line of a span has to do with what is red.
+func (v *viewer) weights(t *text, at span) []int {
+	out := make([]int, at.last-at.first+1)
+	for _, f := range v.Findings[:min(len(v.Findings), maxTests)] {
+		for _, p := range v.frames(f) {
+			if p.file == t.name && at.holds(p.line) {
+				out[p.line-at.first] += 1000
+			}
+		}
+	}
+	lines := map[string][]int{} // of the words that are named
+	for i := 1; i < len(out); i++ { // the first line is shown in any case
+		for _, w := range word().FindAllString(t.of(span{at.first + i, at.first + i}), -1) {
+			if v.words[w] > 0 && len(w) > 2 {
+				lines[w] = append(lines[w], i)
+			}
+		}
+	}
+	for _, in := range lines {
+		for _, i := range in {
+			out[i] += 100 / len(in) // a word that stands everywhere says nothing
 		}
 	}
 	return out

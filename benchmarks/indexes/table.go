@@ -52,8 +52,8 @@ func (c *contest) print(out io.Writer) {
 			all := w.of(figure)
 			fmt.Fprintf(out, "  %-30s %10.3f %10.3f\n", name, 1000*slices.Min(all), 1000*median(all))
 		}
-		ms("one file, an edit inside it", func(r reply) float64 { return r.Edit })
-		ms("one file, a new definition", func(r reply) float64 { return r.Define })
+		ms("one file, an edit inside, CPU", func(r reply) float64 { return r.Edit })
+		ms("one file, a definition, CPU", func(r reply) float64 { return r.Define })
 		ms("  beyond its parse of", func(r reply) float64 { return r.Parse })
 		ms("blast radius", func(r reply) float64 { return r.Blast })
 		fmt.Fprintf(out, "  %s\n", w.all[0].About)

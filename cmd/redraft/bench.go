@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -185,6 +186,14 @@ func benchEnd(r hacks.Report) error {
 		return stopped()
 	}
 	return nil
+}
+
+// modelName is a model's id, without the folder where a server names the file of its weights: records are compared between machines.
+func modelName(id string) string {
+	if path.IsAbs(id) {
+		return path.Base(id)
+	}
+	return id
 }
 
 func addLine(name string, o hacks.Outcome) error {

@@ -242,7 +242,7 @@ func (a *app) askScenes(ctx context.Context, f benchSceneFlags, known []scenes.A
 		return nil, err
 	}
 	defer done()
-	b.Model, b.ID, b.Count = m, m.ID(), m.Tokens
+	b.Model, b.ID, b.Count = m, modelName(m.ID()), m.Tokens
 	var lost error
 	out := 0
 	b.LeftOut = func(c scenes.Case, why error) {

@@ -99,7 +99,7 @@ func (a *app) askSpellings(ctx context.Context, f spellingFlags, known []spellin
 		return nil, usage("--base-url: %w", err)
 	}
 	var lost error
-	b := &spellings.Bench{Hacks: h, Model: m, ID: m.ID(), Seeds: f.seeds, On: func(got spellings.Answer) {
+	b := &spellings.Bench{Hacks: h, Model: m, ID: modelName(m.ID()), Seeds: f.seeds, On: func(got spellings.Answer) {
 		known = append(known, got)
 		if line, err := json.Marshal(got); err != nil {
 			lost = errors.Join(lost, err)

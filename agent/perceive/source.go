@@ -377,7 +377,7 @@ func (v *viewer) weights(t *text, at span) []int {
 			}
 		}
 	}
-	lines := map[string][]int{} // of the words that are named
+	lines := map[string][]int{}     // of the words that are named
 	for i := 1; i < len(out); i++ { // the first line is shown in any case
 		for _, w := range word().FindAllString(t.of(span{at.first + i, at.first + i}), -1) {
 			if v.words[w] > 0 && len(w) > 2 {

@@ -71,8 +71,6 @@ type Proposer struct {
 	ID      string                // the pinned model id
 	Context int                   // tokens; 8192 if zero
 	Tokens  func(text string) int // counts as the model does; estimated if nil
-	// Spelling is how it is asked for edits: perceive.Addressed, Whole or Search; Addressed if empty.
-	Spelling string
 }
 
 // spent counts a job's budgets.

@@ -33,13 +33,6 @@ const (
 // Asked are the sections that are off unless Look.On names them.
 var Asked = []string{Project}
 
-// Spellings of edits that an answer may be asked for.
-const (
-	Addressed = "addressed" // a header with the file and the symbol or lines, and their new text
-	Whole     = "whole"     // a header with the file and a star, and the file's new text
-	Search    = "search"    // SEARCH/REPLACE blocks
-)
-
 // Section is one part of a scene.
 type Section struct {
 	Name   string
@@ -70,7 +63,6 @@ type Look struct {
 	Tokens    func(text string) int                          // of the model in use; 16 are 51 bytes if nil
 	Budget    int                                            // tokens of the whole scene; 7500 if zero
 	Wide      bool                                           // whole files instead of the symbols at issue
-	Spelling  string                                         // that the rules ask for; Addressed if empty
 	Off       []string                                       // sections that are not shown
 	On        []string                                       // sections of Asked that are shown
 }

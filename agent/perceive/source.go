@@ -436,17 +436,11 @@ func (v *viewer) answer(ranked []symbol, shown map[string][]span) string {
 		return ""
 	}
 	file, _, _ := strings.Cut(addrs[0], " :: ")
-	return fmt.Sprintf("## Your answer\nThe test is right, the source is wrong. Likely places: `%s`.\n%s", strings.Join(addrs, "`, `"), Form(v.Spelling, file, addrs[0]))
+	return fmt.Sprintf("## Your answer\nThe test is right, the source is wrong. Likely places: `%s`.\n%s", strings.Join(addrs, "`, `"), Form(file, addrs[0]))
 }
 
-// Form shows the form of an answer in a spelling, with a file and an address of it.
-func Form(spelling, file, addr string) string {
-	switch spelling {
-	case Whole:
-		return fmt.Sprintf("Give the corrected file, whole, in this form:\n\n```\n# edit: %s :: *\n…\n```\n", file)
-	case Search:
-		return fmt.Sprintf("Give the change in this form:\n\n%s\n<<<<<<< SEARCH\n…\n=======\n…\n>>>>>>> REPLACE\n", file)
-	}
+// Form shows the form of an answer, with a file and an address of it.
+func Form(file, addr string) string {
 	what := "function"
 	if _, at, ok := strings.Cut(addr, " :: "); ok && isLines(at) {
 		what = "lines"

@@ -40,8 +40,7 @@ type Answer struct {
 	Model    string         `json:"model"`
 	Case     string         `json:"case"`
 	Language string         `json:"language"`
-	Arm      string         `json:"arm"` // All, or the section that is switched
-	Spelling string         `json:"spelling"`
+	Arm      string         `json:"arm"`            // All, or the section that is switched
 	Budget   int            `json:"budget"`         // tokens of a scene at most
 	Seed     int64          `json:"seed"`           // from 1; 1 is greedy, the others at temperature 0.8
 	Digest   string         `json:"digest"`         // SHA-256 of the prompt in hex
@@ -60,12 +59,12 @@ type Answer struct {
 
 // place is what an answer is about. Two answers never have the same.
 type place struct {
-	model, name, arm, spelling string
-	budget                     int
-	seed                       int64
+	model, name, arm string
+	budget           int
+	seed             int64
 }
 
-func (a Answer) place() place { return place{a.Model, a.Case, a.Arm, a.Spelling, a.Budget, a.Seed} }
+func (a Answer) place() place { return place{a.Model, a.Case, a.Arm, a.Budget, a.Seed} }
 
 // asked is what a model was given. The same gets the same answer.
 type asked struct {
@@ -77,18 +76,17 @@ func (a Answer) asked() asked { return asked{a.Model, a.Case, a.Digest, a.Seed} 
 
 // Bench asks. Its fields are set once.
 type Bench struct {
-	Hacks    hacks.Bench // runs the checks; of its fields those of the corpus are not used
-	Work     string      // absolute folder in which prepared cases are kept
-	Model    model.Model
-	ID       string                // the model's
-	Count    func(text string) int // tokens as the model counts them; estimated if nil
-	Budget   int                   // tokens of a scene; 3000 if zero
-	Spelling string                // of edits; perceive.Addressed if empty
-	Arms     []string              // of Sections, besides All; every one if nil
-	Seeds    int                   // answers for each case and arm; 1 if zero
-	Tokens   int                   // of an answer at most; 1024, as in a job, if zero
-	On       func(Answer)          // told of every answer; nobody if nil
-	LeftOut  func(c Case, why error)
+	Hacks   hacks.Bench // runs the checks; of its fields those of the corpus are not used
+	Work    string      // absolute folder in which prepared cases are kept
+	Model   model.Model
+	ID      string                // the model's
+	Count   func(text string) int // tokens as the model counts them; estimated if nil
+	Budget  int                   // tokens of a scene; 3000 if zero
+	Arms    []string              // of Sections, besides All; every one if nil
+	Seeds   int                   // answers for each case and arm; 1 if zero
+	Tokens  int                   // of an answer at most; 1024, as in a job, if zero
+	On      func(Answer)          // told of every answer; nobody if nil
+	LeftOut func(c Case, why error)
 
 	known map[asked]Answer
 	done  map[place]bool
@@ -138,7 +136,7 @@ func (b *Bench) seeds() int64 { return int64(cmp.Or(max(b.Seeds, 0), 1)) }
 
 func (b *Bench) blank(c Case, arm string, seed int64) Answer {
 	return Answer{
-		Model: b.ID, Case: c.ID, Language: c.Language, Arm: arm, Spelling: cmp.Or(b.Spelling, perceive.Addressed),
+		Model: b.ID, Case: c.ID, Language: c.Language, Arm: arm,
 		Budget: cmp.Or(max(b.Budget, 0), 3000), Seed: seed,
 	}
 }
@@ -202,7 +200,7 @@ type turn struct {
 	fix   map[string][]byte
 }
 
-// firstLook is what the first turn of a job would look at, without its budget and its spelling.
+// firstLook is what the first turn of a job would look at, without its budget.
 func firstLook(ctx context.Context, stage *hacks.Stage) (perceive.Look, error) {
 	seen, o := stage.Sight(), stage.Oracle()
 	x, err := perceive.NewIndex(ctx, stage.Root(), perceive.IndexOptions{})
@@ -223,7 +221,7 @@ func firstLook(ctx context.Context, stage *hacks.Stage) (perceive.Look, error) {
 
 // scene is what an arm shows.
 func (b *Bench) scene(look perceive.Look, a Answer) perceive.Scene {
-	look.Rules, look.Spelling, look.Budget, look.Tokens = agent.Rules(a.Spelling), a.Spelling, a.Budget, b.Count
+	look.Rules, look.Budget, look.Tokens = agent.Rules(), a.Budget, b.Count
 	switch {
 	case added(a.Arm):
 		look.On = []string{a.Arm}

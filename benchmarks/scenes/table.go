@@ -17,30 +17,29 @@ import (
 
 // Row adds up the answers of one arm.
 type Row struct {
-	Model    string  `json:"model"`
-	Spelling string  `json:"spelling"`
-	Budget   int     `json:"budget"` // tokens of a scene at most
-	Arm      string  `json:"arm"`
-	Cases    int     `json:"cases"`
-	Differs  int     `json:"differs"` // cases whose prompt is not that of All: the section had something to show
-	Reach    float64 `json:"reach"`   // share of the places of the repair that prompts show, the mean of the answers
-	Answers  int     `json:"answers"`
-	Landed   int     `json:"landed"`
-	Solved   int     `json:"solved"`  // answers
-	Low      float64 `json:"low"`     // of Solved, in percent, by spellings.Wilson
-	High     float64 `json:"high"`    // the same
-	Prompt   float64 `json:"prompt"`  // tokens, the mean
-	Output   float64 `json:"output"`  // tokens, the mean
-	Seconds  float64 `json:"seconds"` // of the requests that were made for this arm
-	With     int     `json:"with"`    // cases with more answers solved with the section, in this arm and All
-	Without  int     `json:"without"` // cases with more answers solved without it
-	P        float64 `json:"p"`       // of With against Without: how likely as much is by chance; 1 for All
+	Model   string  `json:"model"`
+	Budget  int     `json:"budget"` // tokens of a scene at most
+	Arm     string  `json:"arm"`
+	Cases   int     `json:"cases"`
+	Differs int     `json:"differs"` // cases whose prompt is not that of All: the section had something to show
+	Reach   float64 `json:"reach"`   // share of the places of the repair that prompts show, the mean of the answers
+	Answers int     `json:"answers"`
+	Landed  int     `json:"landed"`
+	Solved  int     `json:"solved"`  // answers
+	Low     float64 `json:"low"`     // of Solved, in percent, by spellings.Wilson
+	High    float64 `json:"high"`    // the same
+	Prompt  float64 `json:"prompt"`  // tokens, the mean
+	Output  float64 `json:"output"`  // tokens, the mean
+	Seconds float64 `json:"seconds"` // of the requests that were made for this arm
+	With    int     `json:"with"`    // cases with more answers solved with the section, in this arm and All
+	Without int     `json:"without"` // cases with more answers solved without it
+	P       float64 `json:"p"`       // of With against Without: how likely as much is by chance; 1 for All
 }
 
 // group is what rows are compared in.
 type group struct {
-	model, spelling string
-	budget          int
+	model  string
+	budget int
 }
 
 // tally is what one case came to in one arm.
@@ -49,7 +48,7 @@ type tally struct {
 	solved  map[int64]bool
 }
 
-// Rows adds up answers, by model, spelling and budget, and in the order in which arms are asked. Of two answers about the
+// Rows adds up answers, by model and budget, and in the order in which arms are asked. Of two answers about the
 // same the first counts.
 func Rows(answers []Answer) (rows []Row) {
 	seen := map[place]bool{}
@@ -59,7 +58,7 @@ func Rows(answers []Answer) (rows []Row) {
 			continue
 		}
 		seen[a.place()] = true
-		g := group{a.Model, a.Spelling, a.Budget}
+		g := group{a.Model, a.Budget}
 		if groups[g] == nil {
 			groups[g] = map[string][]Answer{}
 		}
@@ -72,7 +71,7 @@ func Rows(answers []Answer) (rows []Row) {
 		}
 	}
 	slices.SortFunc(rows, func(a, b Row) int {
-		return cmp.Or(cmp.Compare(a.Model, b.Model), cmp.Compare(a.Spelling, b.Spelling), cmp.Compare(a.Budget, b.Budget),
+		return cmp.Or(cmp.Compare(a.Model, b.Model), cmp.Compare(a.Budget, b.Budget),
 			cmp.Compare(slices.Index(Sections, a.Arm), slices.Index(Sections, b.Arm))) // All is at -1
 	})
 	return rows
@@ -90,7 +89,7 @@ func tallies(answers []Answer) map[string]tally {
 }
 
 func row(g group, arm string, answers []Answer, base map[string]tally) Row {
-	r := Row{Model: g.model, Spelling: g.spelling, Budget: g.budget, Arm: arm, Answers: len(answers)}
+	r := Row{Model: g.model, Budget: g.budget, Arm: arm, Answers: len(answers)}
 	for _, a := range answers {
 		r.Prompt, r.Output, r.Reach = r.Prompt+float64(a.Prompt), r.Output+float64(a.Output), r.Reach+a.Reach
 		if a.From == "" {
@@ -164,9 +163,9 @@ func Print(w io.Writer, rows []Row) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', tabwriter.AlignRight)
 	last := group{}
 	for _, r := range rows {
-		if g := (group{r.Model, r.Spelling, r.Budget}); g != last {
+		if g := (group{r.Model, r.Budget}); g != last {
 			last = g
-			fmt.Fprintf(t, "\n%s, %s edits, scenes of at most %d tokens\n", r.Model, r.Spelling, r.Budget)
+			fmt.Fprintf(t, "\n%s, scenes of at most %d tokens\n", r.Model, r.Budget)
 			fmt.Fprint(t, "\tcases\tdiffer\treach\tlanded\tsolved\t95 %\tprompt\tanswer\tseconds\tonly with\tonly without\tp\t\n")
 		}
 		fmt.Fprintf(t, "%s\t%d\t%d\t%.0f %%\t%d of %d\t%d\t%.0f-%.0f %%\t%.0f\t%.0f\t%.0f\t", r.name(), r.Cases, r.Differs, 100*r.Reach, r.Landed, r.Answers, r.Solved,

@@ -15,7 +15,7 @@ import (
 func TestRows(t *testing.T) {
 	answer := func(name, arm, digest, from string, solved bool) scenes.Answer {
 		return scenes.Answer{
-			Model: "m", Case: name, Arm: arm, Spelling: "addressed", Budget: 3000, Seed: 1, Digest: digest, From: from, Landed: solved || name == "c",
+			Model: "m", Case: name, Arm: arm, Budget: 3000, Seed: 1, Digest: digest, From: from, Landed: solved || name == "c",
 			Solved: solved, Prompt: 100 + 10*len(name+from), Output: 6, Seconds: 2, Reach: 0.5 * float64(len(from)),
 		}
 	}
@@ -34,7 +34,7 @@ func TestRows(t *testing.T) {
 	got := scenes.Rows(answers)
 	for i := range got {
 		got[i].Low, got[i].High = math.Round(got[i].Low*100)/100, math.Round(got[i].High*100)/100
-		got[i].Model, got[i].Spelling, got[i].Budget = "", "", 0
+		got[i].Model, got[i].Budget = "", 0
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("Rows (-want +got):\n%s", d)
@@ -43,23 +43,23 @@ func TestRows(t *testing.T) {
 	if err := scenes.Print(&b, scenes.Rows(answers)); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"m, addressed edits, scenes of at most 3000 tokens", "without tests  ", "with skeleton  ", "       2   21-94 %  ", "only without     p", "  0.50"} {
+	for _, part := range []string{"m, scenes of at most 3000 tokens", "without tests  ", "with skeleton  ", "       2   21-94 %  ", "only without     p", "  0.50"} {
 		if !strings.Contains(b.String(), part) {
 			t.Errorf("the table lacks %q:\n%s", part, b.String())
 		}
 	}
 }
 
-// TestRowsApart: budgets, spellings and models are not mixed.
+// TestRowsApart: budgets and models are not mixed.
 func TestRowsApart(t *testing.T) {
 	var answers []scenes.Answer
-	for i, a := range []scenes.Answer{{Model: "m"}, {Model: "n"}, {Model: "m", Budget: 1}, {Model: "m", Spelling: "whole"}, {Model: "m", Seed: 2}} {
-		a.Case, a.Arm, a.Solved = "a", scenes.All, i != 4
+	for i, a := range []scenes.Answer{{Model: "m"}, {Model: "n"}, {Model: "m", Budget: 1}, {Model: "m", Seed: 2}} {
+		a.Case, a.Arm, a.Solved = "a", scenes.All, i != 3
 		answers = append(answers, a)
 	}
 	rows := scenes.Rows(answers)
-	if len(rows) != 4 || rows[0].Answers != 2 || rows[0].Solved != 1 || rows[0].Cases != 1 {
-		t.Errorf("got %+v, want four rows, the first of one case with two answers", rows)
+	if len(rows) != 3 || rows[0].Answers != 2 || rows[0].Solved != 1 || rows[0].Cases != 1 {
+		t.Errorf("got %+v, want three rows, the first of one case with two answers", rows)
 	}
 }
 

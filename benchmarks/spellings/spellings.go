@@ -6,6 +6,7 @@ package spellings
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,8 +23,43 @@ import (
 	"github.com/redraft-dev/redraft/benchmarks/hacks"
 )
 
-// All are the spellings, the one that is asked for by default first.
-var All = []string{perceive.Addressed, perceive.Whole, perceive.Search}
+// Spellings of edits that were measured. The product asks for Addressed ones.
+const (
+	Addressed = "addressed"
+	Whole     = "whole"
+	Search    = "search"
+)
+
+// All are the spellings, the one that is asked for by the product first.
+var All = []string{Addressed, Whole, Search}
+
+//go:embed prompts/whole.md
+var whole string
+
+//go:embed prompts/search.md
+var search string
+
+// Rules is the product's task section, asking for edits in a spelling.
+func Rules(spelling string) string {
+	switch spelling {
+	case Whole:
+		return agent.RulesFor(whole)
+	case Search:
+		return agent.RulesFor(search)
+	}
+	return agent.Rules()
+}
+
+// Form shows the form of an answer in a spelling, with a file and an address of it.
+func Form(spelling, file, addr string) string {
+	switch spelling {
+	case Whole:
+		return fmt.Sprintf("Give the corrected file, whole, in this form:\n\n```\n# edit: %s :: *\n…\n```\n", file)
+	case Search:
+		return fmt.Sprintf("Give the change in this form:\n\n%s\n<<<<<<< SEARCH\n…\n=======\n…\n>>>>>>> REPLACE\n", file)
+	}
+	return perceive.Form(file, addr)
+}
 
 // Answer is one answer of a model and what became of it.
 type Answer struct {
@@ -150,7 +186,7 @@ func Land(root fs.FS, policy patch.Policy, a Answer) (change patch.Change, slip 
 // Question shows a program whole, what its check says, and asks for a repair in a spelling, with the product's own words.
 func Question(p hacks.Program, stage *hacks.Stage, spelling string) string {
 	var b strings.Builder
-	b.WriteString(agent.Rules(spelling) + "\n")
+	b.WriteString(Rules(spelling) + "\n")
 	likely := ""
 	for _, name := range slices.Sorted(maps.Keys(p.Files)) {
 		fmt.Fprintf(&b, "%s:\n%s\n", name, perceive.Fence("", p.Files[name]))
@@ -161,6 +197,6 @@ func Question(p hacks.Program, stage *hacks.Stage, spelling string) string {
 	r := stage.Sight().Runs[0].Result
 	said := strings.TrimSpace(string(r.Stdout) + string(r.Stderr))
 	fmt.Fprintf(&b, "`%s` says:\n%s\n", p.Command, perceive.Fence("", perceive.Clean(said, 1500)))
-	b.WriteString(perceive.Form(spelling, likely, likely+" :: NAME"))
+	b.WriteString(Form(spelling, likely, likely+" :: NAME"))
 	return b.String()
 }

@@ -46,7 +46,15 @@ func TestRecordedAnswersLand(t *testing.T) {
 				t.Errorf("%s, %s, seed %d: slip %q, recorded %q:\n%s", a.Program, a.Spelling, a.Seed, slip, a.Slip, a.Text)
 			}
 		}
+		for _, row := range spellings.Rows(answers) {
+			if row.Answers < 100 {
+				t.Errorf("%s: %d answers with %s edits, want 100", filepath.Base(name), row.Answers, row.Spelling)
+			}
+		}
 		t.Logf("%s: %d answers", filepath.Base(name), len(answers))
+	}
+	if len(files) == 0 {
+		t.Error("no answers are recorded")
 	}
 }
 

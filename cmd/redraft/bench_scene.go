@@ -15,18 +15,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/redraft-dev/redraft/agent/model"
-	"github.com/redraft-dev/redraft/agent/perceive"
 	"github.com/redraft-dev/redraft/benchmarks/hacks"
 	"github.com/redraft-dev/redraft/benchmarks/scenes"
 )
 
 // benchSceneFlags are those of redraft bench scene.
 type benchSceneFlags struct {
-	data, work, baseURL, model, out, spelling string
-	only, arms                                []string
-	seeds, tokens, each                       int
-	timeout                                   time.Duration
-	list, prepare                             bool
+	data, work, baseURL, model, out string
+	only, arms                      []string
+	seeds, tokens, each             int
+	timeout                         time.Duration
+	list, prepare                   bool
 }
 
 func (a *app) benchSceneCmd() *cobra.Command {
@@ -52,7 +51,6 @@ func (a *app) benchSceneCmd() *cobra.Command {
 	fl.StringVar(&f.baseURL, "base-url", "", "address of a model server on this machine; none is asked if empty")
 	fl.StringVar(&f.model, "model", "", "id of the model there (its only one if empty)")
 	fl.StringVar(&f.out, "out", "", "file of answers, to which new ones are added")
-	fl.StringVar(&f.spelling, "spelling", perceive.Addressed, "of edits: addressed, whole or search")
 	fl.StringSliceVar(&f.only, "only", nil, "go, python, or parts of cases' names (all if empty)")
 	fl.StringSliceVar(&f.arms, "arms", nil, "sections to switch (every one if empty)")
 	fl.IntVar(&f.seeds, "seeds", 1, "answers for each case and arm; the first is greedy")
@@ -71,9 +69,6 @@ func (f benchSceneFlags) valid() error {
 		if !slices.Contains(scenes.Sections, name) {
 			return usage("--arms: no arm is called %q; there are %s", name, strings.Join(scenes.Sections, ", "))
 		}
-	}
-	if !slices.Contains([]string{perceive.Addressed, perceive.Whole, perceive.Search}, f.spelling) {
-		return usage("no spelling is called %q; there are addressed, whole and search", f.spelling)
 	}
 	if f.seeds < 1 || f.tokens < 1 || f.each < 1 {
 		return usage("--seeds, --tokens and --each must be above zero")
@@ -183,7 +178,7 @@ func (a *app) sceneBench(f benchSceneFlags) (b *scenes.Bench, done func(), err e
 		done()
 		return nil, nil, usage("--work: %w", err)
 	}
-	return &scenes.Bench{Hacks: *h, Work: work, Budget: f.tokens, Spelling: f.spelling, Arms: f.arms, Seeds: f.seeds}, done, nil
+	return &scenes.Bench{Hacks: *h, Work: work, Budget: f.tokens, Arms: f.arms, Seeds: f.seeds}, done, nil
 }
 
 // prepareScenes sees the red of every case, so that a later run starts at once.

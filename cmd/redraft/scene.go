@@ -22,10 +22,10 @@ import (
 
 // sceneFlags is what scene is told.
 type sceneFlags struct {
-	dir, log, check, spelling, sandbox string
-	reports, off, on                   []string
-	tokens                             int
-	wide                               bool
+	dir, log, check, sandbox string
+	reports, off, on         []string
+	tokens                   int
+	wide                     bool
 }
 
 // sceneSections are the names that --off and --on know.
@@ -54,7 +54,6 @@ func (a *app) sceneCmd() *cobra.Command {
 	cmd.Flags().StringArrayVar(&f.reports, "report", nil, "read this report of a tool (may be repeated)")
 	cmd.Flags().StringVar(&f.check, "check", "", "the command that is red (found in the repository if empty); with --report or --log its name only")
 	cmd.Flags().StringVar(&f.sandbox, "sandbox", "", "sandbox tier: bubblewrap, landlock, seatbelt or none")
-	cmd.Flags().StringVar(&f.spelling, "spelling", perceive.Addressed, "of edits: addressed, whole or search")
 	cmd.Flags().StringArrayVar(&f.off, "off", nil, "a section that is not shown (may be repeated)")
 	cmd.Flags().StringArrayVar(&f.on, "on", nil, "a section that is shown only where it is asked for (may be repeated)")
 	cmd.Flags().IntVar(&f.tokens, "tokens", 7500, "budget in tokens of 3.2 bytes")
@@ -74,9 +73,6 @@ func (f sceneFlags) valid() error {
 	}
 	if f.tokens <= 0 {
 		return usage("--tokens %d is not above zero", f.tokens)
-	}
-	if !slices.Contains([]string{perceive.Addressed, perceive.Whole, perceive.Search}, f.spelling) {
-		return usage("no spelling is called %q; there are addressed, whole and search", f.spelling)
 	}
 	return nil
 }
@@ -129,7 +125,7 @@ func (a *app) scene(cmd *cobra.Command, f sceneFlags) error {
 	}
 	defer x.close()
 	look := perceive.Look{
-		Root: x.tree, Index: x.Index, Module: modulePath(f.dir, "."), Rules: agent.Rules(f.spelling), Spelling: f.spelling,
+		Root: x.tree, Index: x.Index, Module: modulePath(f.dir, "."), Rules: agent.Rules(),
 		Command: cmp.Or(f.check, command, "the check"), Findings: findings, Protected: patch.Policy{}.Protected,
 		Suspects: agent.Suspects(a.recent(cmd.Context(), f.dir)), Budget: f.tokens, Wide: f.wide, Off: f.off, On: f.on,
 	}

@@ -888,7 +888,10 @@ func TestServeKilled(t *testing.T) {
 	}
 	for i := range 20 {
 		n, after := 1+i*calls/20, i%2 == 1
-		t.Run(fmt.Sprintf("request %d of %d after %v", n, calls, after), func(t *testing.T) { killAt(t, n, after) })
+		t.Run(fmt.Sprintf("request %d of %d after %v", n, calls, after), func(t *testing.T) {
+			t.Parallel()
+			killAt(t, n, after)
+		})
 	}
 }
 

@@ -305,32 +305,33 @@ func withParts(ranked, parts []symbol) []symbol {
 	return out
 }
 
-// best are the lines of the best symbols that fit into some room, and the parts that are shown of those that do not fit. Of a type that
-// does not fit its head is shown.
+// best are the lines of the best symbols that fit into some room, and in the room that is left parts of those that do not fit. Of a type
+// that does not fit its head is shown.
 func (v *viewer) best(t *text, syms []symbol, room int) (out []span, parts []symbol) {
 	for _, s := range t.preface() {
 		room -= v.guess(t.of(s))
 	}
-	for i, s := range syms {
-		if i == maxWithin {
-			break
-		}
-		if s.in(out) {
-			continue
-		}
-		take := s
-		if v.guess(s.text)+8 > room {
-			part, ok := v.part(t, s, room, i+1 < len(syms))
-			if !ok || len(parts) == maxParts {
-				continue
-			}
-			take, parts = part, append(parts, part)
-			out = append(out, span{s.first, s.first})
-		}
-		room -= v.guess(take.text) + 8
-		out = append(out, take.span)
+	take := func(s symbol) {
+		room -= v.guess(s.text) + 8
+		out = append(out, s.span)
 		if sym, ok := t.enclosing(s.first); ok {
 			out = append(out, t.heads(sym)...)
+		}
+	}
+	var long []symbol
+	for _, s := range syms[:min(len(syms), maxWithin)] {
+		switch {
+		case s.in(out):
+		case v.guess(s.text)+8 <= room:
+			take(s)
+		default:
+			long = append(long, s)
+		}
+	}
+	for _, s := range long {
+		if part, ok := v.part(t, s, room); ok && len(parts) < maxParts {
+			parts, out = append(parts, part), append(out, span{s.first, s.first})
+			take(part)
 		}
 	}
 	return out, parts
@@ -342,11 +343,8 @@ const (
 )
 
 // part is what is shown of a function that is too long for some room: the lines that the trace goes through, or else those that the
-// tests and the findings name most. It leaves half of the room to others if there are any. It is addressed by its lines.
-func (v *viewer) part(t *text, s symbol, room int, others bool) (part symbol, ok bool) {
-	if others {
-		room /= 2
-	}
+// tests and the findings name most. It is addressed by its lines.
+func (v *viewer) part(t *text, s symbol, room int) (part symbol, ok bool) {
 	if s.score <= maxWord || room < leastPart || s.kind != "func" && s.kind != "method" {
 		return part, false
 	}

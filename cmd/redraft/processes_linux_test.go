@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -135,6 +136,12 @@ func (f *forge) catchRunner(pid int) (publisher seen, runner []seen) {
 		for _, p := range family {
 			if p.argv[0] == "sleep" || p.argv[0] == "sh" {
 				runner = append(runner, p)
+			}
+		}
+		time.Sleep(100 * time.Millisecond)
+		for _, p := range runner {
+			if again, ok := look(p.pid); ok { // what it opened itself while it started is closed by now, what it inherited is not
+				maps.DeleteFunc(p.files, func(fd int, what string) bool { return again.files[fd] != what })
 			}
 		}
 		publisher, _ = look(pid)

@@ -29,7 +29,6 @@ const (
 	asked   = 3000  // the failing test uses it
 	member  = 1200  // it is a member of a type that the failing test uses
 	asked2  = 1000  // what the failing test uses uses it
-	asked3  = 600   // over one step more
 	maxWord = 350
 )
 
@@ -87,13 +86,9 @@ func (v *viewer) scored(score map[frame]int) (files []string) {
 			if d.Kind == "type" {
 				v.members(d, func(line int) { give(d.File, line, member) })
 			}
-			for _, r := range v.Index.Reach(d, Dependencies, 2) {
-				n := asked2
-				if r.Depth > 1 {
-					n = asked3
-				}
+			for _, r := range v.Index.Reach(d, Dependencies, 1) {
 				if r.Line > 0 && !inSpans(r.Definition, v.spans[r.File]) {
-					give(r.File, r.Line, n)
+					give(r.File, r.Line, asked2)
 				}
 			}
 		}

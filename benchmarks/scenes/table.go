@@ -1,10 +1,7 @@
 package scenes
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -190,22 +187,11 @@ func (r Row) name() string {
 }
 
 // Read takes recorded answers, one JSON value a line. Each is about a case and of an arm that there is.
-func Read(b []byte) (answers []Answer, err error) {
-	lines := bufio.NewScanner(bytes.NewReader(b))
-	lines.Buffer(nil, 4<<20)
-	n := 1
-	for ; lines.Scan(); n++ {
-		var a Answer
-		if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
-		}
+func Read(b []byte) ([]Answer, error) {
+	return spellings.Lines(b, func(a Answer) error {
 		if a.Case == "" || a.Digest == "" || a.Seed < 1 || a.Arm != All && !slices.Contains(Sections, a.Arm) {
-			return nil, fmt.Errorf("line %d: it is no answer about a case in %s", n, strings.Join(append([]string{All}, Sections...), ", "))
+			return fmt.Errorf("it is no answer about a case in %s", strings.Join(append([]string{All}, Sections...), ", "))
 		}
-		answers = append(answers, a)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("line %d: %w", n, err)
-	}
-	return answers, nil
+		return nil
+	})
 }

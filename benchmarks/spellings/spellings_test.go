@@ -101,7 +101,7 @@ func TestRows(t *testing.T) {
 			t.Errorf("the table lacks %q:\n%s", part, b.String())
 		}
 	}
-	if _, err := spellings.Read([]byte("{}\n{")); err == nil || !strings.Contains(err.Error(), "line 2") {
+	if _, err := spellings.Read([]byte(`{"model":"m","program":"p","spelling":"search","seed":1}` + "\n{}")); err == nil || !strings.Contains(err.Error(), "line 2") {
 		t.Errorf("half a line: %v", err)
 	}
 }

@@ -110,17 +110,34 @@ func Print(w io.Writer, rows []Row) {
 	}
 }
 
-// Read takes recorded answers, one JSON value a line.
+// Read takes recorded answers, one JSON value a line. Each is about a program and in a spelling that there is.
 func Read(b []byte) ([]Answer, error) {
-	var out []Answer
+	return Lines(b, func(a Answer) error {
+		if a.Program == "" || a.Seed < 1 || !slices.Contains(All, a.Spelling) {
+			return fmt.Errorf("it is no answer about a program in %s edits", strings.Join(All, ", "))
+		}
+		return nil
+	})
+}
+
+// Lines reads JSON values, one a line. check says what is wrong with one.
+func Lines[T any](b []byte, check func(T) error) (all []T, err error) {
 	lines := bufio.NewScanner(bytes.NewReader(b))
 	lines.Buffer(nil, 4<<20)
-	for n := 1; lines.Scan(); n++ {
-		var a Answer
-		if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
+	n := 1
+	for ; lines.Scan(); n++ {
+		var one T
+		err := json.Unmarshal(lines.Bytes(), &one)
+		if err == nil {
+			err = check(one)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
-		out = append(out, a)
+		all = append(all, one)
 	}
-	return out, lines.Err()
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("line %d: %w", n, err)
+	}
+	return all, nil
 }

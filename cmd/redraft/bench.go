@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -186,6 +187,19 @@ func benchEnd(r hacks.Report) error {
 		return stopped()
 	}
 	return nil
+}
+
+// readAnswers reads a file of recorded answers, which need not be there yet where a model is asked.
+func readAnswers[T any](name string, asks bool, read func([]byte) ([]T, error)) ([]T, error) {
+	raw, err := os.ReadFile(name)
+	if err != nil && (!asks || !errors.Is(err, fs.ErrNotExist)) {
+		return nil, usage("read the answers: %w", err)
+	}
+	answers, err := read(raw)
+	if err != nil {
+		return nil, usage("read %s: %w", name, err)
+	}
+	return answers, nil
 }
 
 // modelName is a model's id, without the folder where a server names the file of its weights: records are compared between machines.

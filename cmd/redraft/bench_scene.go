@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -93,13 +91,9 @@ func (a *app) benchScene(ctx context.Context, f benchSceneFlags) error {
 		}
 		return a.prepareScenes(ctx, f, cases)
 	}
-	raw, err := os.ReadFile(f.out)
-	if err != nil && (f.baseURL == "" || !errors.Is(err, fs.ErrNotExist)) {
-		return usage("read the answers: %w", err)
-	}
-	answers, err := scenes.Read(raw)
+	answers, err := readAnswers(f.out, f.baseURL != "", scenes.Read)
 	if err != nil {
-		return usage("read %s: %w", f.out, err)
+		return err
 	}
 	if f.baseURL != "" {
 		if answers, err = a.askScenes(ctx, f, answers); err != nil {

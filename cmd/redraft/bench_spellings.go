@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -51,13 +50,9 @@ func (a *app) benchSpellings(ctx context.Context, f spellingFlags) error {
 	if f.out == "" {
 		return usage("--out: name the file of answers")
 	}
-	raw, err := os.ReadFile(f.out)
-	if err != nil && (f.baseURL == "" || !errors.Is(err, fs.ErrNotExist)) {
-		return usage("read the answers: %w", err)
-	}
-	answers, err := spellings.Read(raw)
+	answers, err := readAnswers(f.out, f.baseURL != "", spellings.Read)
 	if err != nil {
-		return usage("read %s: %w", f.out, err)
+		return err
 	}
 	if f.baseURL != "" {
 		if answers, err = a.askSpellings(ctx, f, answers); err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -23,13 +24,18 @@ type symbol struct {
 	span
 }
 
-// Scores of what puts a symbol at issue. Words give less than any of them.
+// function says whether a symbol is what an answer may give whole.
+func (s symbol) function() bool { return s.kind == "func" || s.kind == "method" }
+
+// Scores of what puts a symbol at issue. Words give less than any of them, but for one that is valueLess.
 const (
-	framed  = 10000 // a place of the trace lies in it; the first place most
-	asked   = 3000  // the failing test uses it
-	member  = 1200  // it is a member of a type that the failing test uses
-	asked2  = 1000  // what the failing test uses uses it
-	maxWord = 350
+	framed    = 10000 // a place of the trace lies in it; the first place most
+	asked     = 3000  // the failing test uses it
+	askedRare = 400   // and how much more at most, the fewer tests use it
+	member    = 1200  // it is a member of a type that the failing test uses
+	passed    = 1000  // what the failing test uses leads to it, at most
+	valueLess = 500   // what a type, a constant or a variable has less than a function: answers address functions
+	maxWord   = 350
 )
 
 // maxAtIssue is how many files of product code are looked through.
@@ -77,25 +83,28 @@ func (v *viewer) scored(score map[frame]int) (files []string) {
 	if v.Index == nil {
 		return files
 	}
-	for file, spans := range v.spans {
-		for _, d := range v.Index.usedAt(file, spans) {
+	from := map[uint32]float64{}
+	for _, file := range slices.Sorted(maps.Keys(v.spans)) {
+		for _, d := range v.Index.usedAt(file, v.spans[file]) {
 			if inSpans(d, v.spans[d.File]) {
 				continue
 			}
-			give(d.File, d.Line, asked)
+			rare := 1 / math.Sqrt(float64(max(v.Index.testersOf(d, v.protected), 1)))
+			from[d.node] += rare
+			give(d.File, d.Line, asked+int(askedRare*rare))
 			if d.Kind == "type" {
 				v.members(d, func(line int) { give(d.File, line, member) })
-			}
-			for _, r := range v.Index.Reach(d, Dependencies, 1) {
-				if r.Line > 0 && !inSpans(r.Definition, v.spans[r.File]) {
-					give(r.File, r.Line, asked2)
-				}
 			}
 		}
 		for _, name := range v.Index.importedBy(file) {
 			if !v.protected(name) {
 				files = append(files, name)
 			}
+		}
+	}
+	for _, p := range v.Index.proximities(from) {
+		if d := p.Definition; d.Line > 0 && !inSpans(d, v.spans[d.File]) {
+			give(d.File, d.Line, maxWord+1+int(passed*math.Sqrt(p.share)))
 		}
 	}
 	return files
@@ -157,6 +166,10 @@ func (v *viewer) byWords() (files []string) {
 	return files[:min(len(files), 10)]
 }
 
+// maxDoc is how many lines a function's comment may have to be shown with it. The gate keeps the comment of a function whose new text has
+// none.
+const maxDoc = 3
+
 // around is how many lines before and after a place are shown of a file without symbols.
 const around = 20
 
@@ -168,9 +181,14 @@ func (v *viewer) symbols(name string, score map[frame]int) (out []symbol) {
 		return nil
 	}
 	for _, s := range t.outline.Symbols {
-		out = append(out, symbol{
+		sym := symbol{
 			file: name, name: s.Name, addr: s.String(), kind: s.Kind, text: t.src[s.Start:s.End], score: score[frame{name, s.First}], span: spanOf(s),
-		})
+		}
+		if s.Head-s.First > maxDoc && sym.function() && familyOf(t.grammar) == goFamily {
+			sym.first = s.Head
+			sym.text = t.of(sym.span)
+		}
+		out = append(out, sym)
 	}
 	for at, n := range score {
 		if s, ok := t.enclosing(at.line); at.file == name && (!ok || s.First != at.line) && at.line <= len(t.lines) {
@@ -200,6 +218,9 @@ func rank(all []symbol, words map[string]int) []symbol {
 	}
 	var out []symbol
 	for _, s := range all {
+		if s.score > maxWord && levelOf(s) > 0 && !s.function() && s.kind != "lines" {
+			s.score = max(s.score-valueLess, 1)
+		}
 		if s.score += s.words; s.score > 0 {
 			out = append(out, s)
 		}
@@ -227,31 +248,39 @@ func (v *viewer) source(ranked []symbol, budget int) (text, answer string) {
 	var b strings.Builder
 	left := budget - v.count(title) - 24
 	guessed := budget / 4
-	shown, unseen := map[string][]span{}, 0
-	for _, name := range order {
-		room := left
+	var blocks []sourceBlock
+	unseen := 0
+	for i, name := range order {
+		room, share := left, left
 		if ranked[0].score > maxWord && byFile[name][0].score <= maxWord { // words alone are a guess beside a trace or an edge
 			room = min(left, guessed)
 		}
-		block, spans, parts := v.sourceBlock(name, byFile[name], room)
-		ranked = withParts(ranked, parts)
-		if block == "" {
+		if share = room; i+1 < len(order) {
+			share = room * 2 / 3
+		}
+		block := v.sourceBlock(name, byFile[name], room, share)
+		if block.text == "" {
 			unseen++
 			continue
 		}
-		b.WriteString(block)
-		left -= v.count(block)
+		left -= v.count(block.text)
 		if byFile[name][0].score <= maxWord {
-			guessed -= v.count(block)
+			guessed -= v.count(block.text)
 		}
-		v.files = append(v.files, name)
-		shown[name] = spans
-		if spans != nil {
-			v.cut = append(v.cut, name)
-		}
+		blocks = append(blocks, block)
 	}
-	if b.Len() == 0 {
+	if len(blocks) == 0 {
 		return "", ""
+	}
+	v.widen(blocks, byFile, left)
+	shown := map[string][]span{}
+	for _, block := range blocks {
+		b.WriteString(block.text)
+		ranked = withParts(ranked, block.parts)
+		v.files = append(v.files, block.file)
+		if shown[block.file] = block.spans; block.spans != nil {
+			v.cut = append(v.cut, block.file)
+		}
 	}
 	if unseen > 0 {
 		fmt.Fprintf(&b, "[… %s not shown …]\n", plural(unseen, "file more that may matter is", "files more that may matter are"))
@@ -259,29 +288,59 @@ func (v *viewer) source(ranked []symbol, budget int) (text, answer string) {
 	return title + b.String(), v.answer(ranked, shown)
 }
 
-// sourceBlock shows a file, or the best of its symbols that fit; spans are nil where the file is whole.
-func (v *viewer) sourceBlock(name string, syms []symbol, budget int) (block string, spans []span, parts []symbol) {
+// sourceBlock is what is shown of one file.
+type sourceBlock struct {
+	file  string
+	text  string
+	spans []span   // nil where the file is whole
+	parts []symbol // of functions that are too long
+}
+
+// widen gives the room that is left to the files of which only a part is shown, the first of them first.
+func (v *viewer) widen(blocks []sourceBlock, byFile map[string][]symbol, left int) {
+	for i, old := range blocks {
+		if left < leastPart {
+			return
+		}
+		if old.spans == nil {
+			continue
+		}
+		room := v.count(old.text) + left
+		if wider := v.sourceBlock(old.file, byFile[old.file], room, room); wider.text != "" && v.count(wider.text) > v.count(old.text) {
+			left -= v.count(wider.text) - v.count(old.text)
+			blocks[i] = wider
+		}
+	}
+}
+
+// sourceBlock shows a file where it is small beside its budget, or the best of its symbols that fit into its share of it. Its text is empty
+// where nothing fits.
+func (v *viewer) sourceBlock(name string, syms []symbol, budget, share int) sourceBlock {
 	t := v.text(name)
 	head := label(name) + ":\n"
 	near := syms[0].score >= asked || syms[0].score <= maxWord
 	whole := source(t.src)
 	if guess := v.guess(head+whole) + 12; near && guess < budget*2/3 || v.Wide && guess < budget {
-		block = head + Fence(language(name), whole)
+		block := head + Fence(language(name), whole)
 		if v.count(block) <= budget {
-			return block, nil, nil
+			return sourceBlock{file: name, text: block}
 		}
 	}
 	head = label(name) + " (only a part is shown):\n"
-	for room := budget*2/3 - v.guess(head) - 12; room > 40; room /= 2 {
-		if spans, parts = v.best(t, syms, room); len(spans) == 0 {
-			return "", nil, nil
+	for room, tries := share-v.guess(head)-12, 0; room > 40 && tries < 8; tries++ {
+		spans, parts := v.best(t, syms, room)
+		if len(spans) == 0 {
+			break
 		}
 		body := source(t.excerpt(append(t.preface(), spans...)))
-		if block = head + Fence(language(name), body); v.count(block) <= budget {
-			return block, spans, parts
+		block := head + Fence(language(name), body)
+		over := v.count(block) - share
+		if over <= 0 {
+			return sourceBlock{name, block, spans, parts}
 		}
+		room -= over + 8
 	}
-	return "", nil, nil
+	return sourceBlock{}
 }
 
 // withParts are ranked symbols with the parts that are shown of some in the place of those.
@@ -314,7 +373,21 @@ func (v *viewer) best(t *text, syms []symbol, room int) (out []span, parts []sym
 		}
 	}
 	var long []symbol
+	shorten := func() { // what is more at issue is shown in part before what is less is shown at all
+		for _, s := range long {
+			if part, ok := v.part(t, s, room); ok && len(parts) < maxParts {
+				parts, out = append(parts, part), append(out, span{s.first, s.first})
+				take(part)
+			}
+		}
+		long = nil
+	}
+	level := 0
 	for _, s := range syms[:min(len(syms), maxWithin)] {
+		if now := levelOf(s); now != level {
+			shorten()
+			level = now
+		}
 		switch {
 		case s.in(out):
 		case v.guess(s.text)+8 <= room:
@@ -323,13 +396,21 @@ func (v *viewer) best(t *text, syms []symbol, room int) (out []span, parts []sym
 			long = append(long, s)
 		}
 	}
-	for _, s := range long {
-		if part, ok := v.part(t, s, room); ok && len(parts) < maxParts {
-			parts, out = append(parts, part), append(out, span{s.first, s.first})
-			take(part)
-		}
-	}
+	shorten()
 	return out, parts
+}
+
+// levelOf is why a symbol is at issue: 0 the trace, 1 the test uses it, 2 over one step, 3 words.
+func levelOf(s symbol) int {
+	switch n := s.score; {
+	case n >= framed-maxFrames*maxTests:
+		return 0
+	case n >= asked:
+		return 1
+	case n > maxWord:
+		return 2
+	}
+	return 3
 }
 
 const (
@@ -340,7 +421,7 @@ const (
 // part is what is shown of a function that is too long for some room: the lines that the trace goes through, or else those that the
 // tests and the findings name most. It is addressed by its lines.
 func (v *viewer) part(t *text, s symbol, room int) (part symbol, ok bool) {
-	if s.score <= maxWord || room < leastPart || s.kind != "func" && s.kind != "method" {
+	if s.score <= maxWord || room < leastPart || !s.function() {
 		return part, false
 	}
 	weight := v.weights(t, s.span)
@@ -411,7 +492,7 @@ func (v *viewer) answer(ranked []symbol, shown map[string][]span) string {
 	used := 0
 	for _, s := range ranked {
 		spans, ok := shown[s.file]
-		if !ok || spans != nil && !s.in(spans) || s.kind != "func" && s.kind != "method" && s.kind != "lines" {
+		if !ok || spans != nil && !s.in(spans) || !s.function() && s.kind != "lines" {
 			continue
 		}
 		if s.score <= maxWord && ranked[0].score > maxWord && len(addrs) > 0 {

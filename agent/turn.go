@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -25,7 +27,8 @@ type memory struct {
 	same     int // turns in a row with a failure seen before
 	budget   int // tokens of a scene
 	set      patch.Set
-	extra    bool // a remedy offered on the last turn earned one more, once
+	shown    []perceive.Lines // by any of its scenes
+	extra    bool             // a remedy offered on the last turn earned one more, once
 }
 
 // turns asks one model until a claim holds or its turns are spent.
@@ -83,6 +86,7 @@ func (a *Agent) ask(ctx context.Context, tier string, p Proposer, n int, m *memo
 		look.Previous = m.previous
 	}
 	scene := look.Scene()
+	m.shown = append(m.shown, scene.Shown...)
 	turn := a.spent.turns
 	a.add(turn, trace.TypeScene, trace.SceneData{Digest: scene.Digest(), Sections: scene.Sizes(), Off: scene.Off()})
 	req := model.Request{
@@ -129,7 +133,7 @@ func (a *Agent) land(reply model.Reply, m *memory) (patch.Change, []string, *pat
 	if len(set) == 0 {
 		return patch.Change{}, nil, first(slips)
 	}
-	change, landings, err := patch.Resolve(a.Root, set, a.Policy)
+	change, landings, err := patch.Resolve(a.Root, set, a.policy(set, m))
 	var slip *patch.Slip
 	if errors.As(err, &slip) {
 		return patch.Change{}, nil, slip
@@ -140,7 +144,7 @@ func (a *Agent) land(reply model.Reply, m *memory) (patch.Change, []string, *pat
 	// Revisions of several files merge across turns; one that no longer lands stands alone.
 	if len(m.set) > 0 {
 		merged := patch.Merge(m.set, set)
-		if c, l, err := patch.Resolve(a.Root, merged, a.Policy); err == nil && len(merged) > len(set) {
+		if c, l, err := patch.Resolve(a.Root, merged, a.policy(merged, m)); err == nil && len(merged) > len(set) {
 			if _, tried := a.judged[key(change)]; tried {
 				change, landings, set = c, l, merged
 			}
@@ -158,6 +162,43 @@ func (a *Agent) land(reply model.Reply, m *memory) (patch.Change, []string, *pat
 		lines = append(lines, l.String())
 	}
 	return change, lines, nil
+}
+
+// policy is the job's, with what of the files of a set no scene has shown. Who switches the source off lets a model guess.
+func (a *Agent) policy(set patch.Set, m *memory) patch.Policy {
+	p := a.Policy
+	if !slices.Contains(a.Job.Off, perceive.Source) {
+		p.Unseen = Unseen(set, m.shown)
+	}
+	return p
+}
+
+// Unseen are the lines of the files of a set that are not among those that were shown.
+func Unseen(set patch.Set, shown []perceive.Lines) map[string][]patch.Lines {
+	out := map[string][]patch.Lines{}
+	for _, e := range set {
+		if out[e.File] != nil {
+			continue
+		}
+		var seen []perceive.Lines
+		for _, l := range shown {
+			if l.File == strings.TrimPrefix(e.File, "./") {
+				seen = append(seen, l)
+			}
+		}
+		slices.SortFunc(seen, func(a, b perceive.Lines) int {
+			return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last))
+		})
+		next := 1
+		for _, l := range seen {
+			if next < l.First {
+				out[e.File] = append(out[e.File], patch.Lines{First: next, Last: l.First - 1})
+			}
+			next = max(next, l.Last+1)
+		}
+		out[e.File] = append(out[e.File], patch.Lines{First: next, Last: math.MaxInt})
+	}
+	return out
 }
 
 func first(slips []*patch.Slip) *patch.Slip {

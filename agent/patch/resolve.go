@@ -216,13 +216,21 @@ func checkText(e Edit, body []byte) *Slip {
 	return slip(NotText, e, "The text for "+e.place()+" has a NUL byte in it.", "Write text only.")
 }
 
-// unseen refuses a piece that replaces lines which the model was not shown.
+// unseen refuses a piece that replaces lines which the model was not shown. What names its old text itself has seen it.
 func unseen(p piece, hidden []Lines) *Slip {
+	if p.edit.Addr == Fit {
+		return nil
+	}
+	first := p.first + p.kept
 	for _, h := range hidden {
-		if p.first <= p.last && p.first <= h.Last && h.First <= p.last {
-			return slip(NotShown, p.edit, fmt.Sprintf("%s replaces lines %d to %d, which you were not shown.", p.edit.place(), max(p.first, h.First), min(p.last, h.Last)),
-				"Address only lines that you can see, as in `L3-L9`.")
+		if first > p.last || first > h.Last || h.First > p.last {
+			continue
 		}
+		remedy := "Address only lines that you can see, as in `L3-L9`."
+		if p.target != nil && h.Last < p.target.Head {
+			remedy = "Leave the comment above it out of your answer: it stays as it is."
+		}
+		return slip(NotShown, p.edit, fmt.Sprintf("%s replaces lines %d to %d, which you were not shown.", p.edit.place(), max(first, h.First), min(p.last, h.Last)), remedy)
 	}
 	return nil
 }

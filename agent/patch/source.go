@@ -35,6 +35,7 @@ type piece struct {
 	text        []byte
 	added       int            // lines of an insertion
 	target      *syntax.Symbol // what is replaced, when the address is a symbol
+	kept        int            // how many of its first lines stay: the comment above a definition
 }
 
 func newSource(name string, data []byte) *source {

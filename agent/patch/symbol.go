@@ -25,7 +25,9 @@ func (s *source) placeSymbol(p piece) (piece, *Slip) {
 		lines = ungroup(s.grammar, target, lines)
 	}
 	lines = s.fitted(trimBlank(lines), target, block)
-	return s.cover(p, target.First, target.Last, s.keepDoc(target, lines), true), nil
+	whole := s.keepDoc(target, lines)
+	p.kept = len(whole) - len(lines)
+	return s.cover(p, target.First, target.Last, whole, true), nil
 }
 
 // fitted is a definition's new text at its old column and in its file's style. Files are not always of one style or in line,

@@ -46,6 +46,7 @@ type Scene struct {
 	Sections []Section
 	Files    []string // files of which some text is shown and that may be edited
 	Cut      []string // files of which only a part is shown
+	Shown    []Lines  // the lines of those files that are shown, in order within each
 }
 
 // Look says what to show.
@@ -110,7 +111,7 @@ func (l Look) Scene() Scene {
 	history := v.shown(History, v.history(ranked, left/8))
 	left -= v.count(project) + v.count(breaking) + v.count(history)
 	source, answer := v.source(ranked, max(left, leastTokens))
-	s := Scene{Files: v.files, Cut: v.cut}
+	s := Scene{Files: v.files, Cut: v.cut, Shown: v.seen}
 	for _, sec := range []Section{
 		{Name: Task, Text: rules}, {Name: Project, Text: project}, {Name: Tests, Text: tests}, {Name: Source, Text: source},
 		{Name: Breaking, Text: breaking}, {Name: History, Text: history}, {Name: Finding, Text: finding}, {Name: Previous, Text: previous},

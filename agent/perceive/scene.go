@@ -23,6 +23,7 @@ type viewer struct {
 	words   map[string]int    // names that the tests and the findings speak of
 	files   []string
 	cut     []string
+	seen    []Lines
 }
 
 func newViewer(l Look) *viewer {
@@ -96,6 +97,7 @@ type text struct {
 	named   map[string][]syntax.Symbol
 	said    calls // what a test file of JavaScript declares, once it was asked for
 	asked   bool
+	inside  map[int]bool // lines that begin inside a string or a comment; nil until somebody asks
 }
 
 // maxText is the longest file that is looked into, in bytes.
@@ -152,6 +154,20 @@ func (t *text) of(s span) string {
 		return ""
 	}
 	return strings.Join(t.lines[first-1:last], "")
+}
+
+// code is how many lines of a span say something and begin outside of strings and comments.
+func (t *text) code(s span) (n int) {
+	if t.inside == nil && t.parsed {
+		t.inside = t.grammar.Literals([]byte(t.src))
+	}
+	for line := max(s.first, 1); line <= min(s.last, len(t.lines)); line++ {
+		said := strings.TrimSpace(t.lines[line-1])
+		if len(said) > 1 && !t.inside[line] && !strings.HasPrefix(said, "//") && !strings.HasPrefix(said, "#") {
+			n++
+		}
+	}
+	return n
 }
 
 // enclosing is the smallest symbol that holds a line.

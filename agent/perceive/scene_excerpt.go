@@ -55,6 +55,19 @@ func (t *text) excerpt(all []span) string {
 	return b.String()
 }
 
+// seen are the lines that an excerpt shows, with the empty ones between them.
+func (t *text) seen(all []span) (out []Lines) {
+	for _, s := range joined(all) {
+		s.first, s.last = max(s.first, 1), min(s.last, len(t.lines))
+		if n := len(out); n > 0 && strings.TrimSpace(t.of(span{out[n-1].Last + 1, s.first - 1})) == "" {
+			out[n-1].Last = s.last
+			continue
+		}
+		out = append(out, Lines{File: t.name, First: s.first, Last: s.last})
+	}
+	return out
+}
+
 // gap marks lines that are not shown, as a comment of the language. Empty ones are no loss.
 func (t *text) gap(first, last int) string {
 	if strings.TrimSpace(t.of(span{first, last})) == "" {

@@ -278,8 +278,12 @@ func (v *viewer) source(ranked []symbol, budget int) (text, answer string) {
 		b.WriteString(block.text)
 		ranked = withParts(ranked, block.parts)
 		v.files = append(v.files, block.file)
+		t := v.text(block.file)
 		if shown[block.file] = block.spans; block.spans != nil {
 			v.cut = append(v.cut, block.file)
+			v.seen = append(v.seen, t.seen(append(t.preface(), block.spans...))...)
+		} else {
+			v.seen = append(v.seen, Lines{File: block.file, First: 1, Last: len(t.lines)})
 		}
 	}
 	if unseen > 0 {
@@ -490,13 +494,12 @@ const (
 func (v *viewer) answer(ranked []symbol, shown map[string][]span) string {
 	var addrs []string
 	used := 0
-	for _, s := range ranked {
+	for _, s := range v.likely(slices.DeleteFunc(slices.Clone(ranked), func(s symbol) bool {
 		spans, ok := shown[s.file]
-		if !ok || spans != nil && !s.in(spans) || !s.function() && s.kind != "lines" {
-			continue
-		}
+		return !ok || spans != nil && !s.in(spans) || !s.function() && s.kind != "lines"
+	})) {
 		if s.score <= maxWord && ranked[0].score > maxWord && len(addrs) > 0 {
-			break
+			continue
 		}
 		addr := label(s.file) + " :: " + label(s.addr)
 		if used += len(addr); len(addrs) == maxAddresses || used > addressBytes {
@@ -511,6 +514,37 @@ func (v *viewer) answer(ranked []symbol, shown map[string][]span) string {
 	}
 	file, _, _ := strings.Cut(addrs[0], " :: ")
 	return fmt.Sprintf("## Your answer\nThe test is right, the source is wrong. Likely places: `%s`.\n%s", strings.Join(addrs, "`, `"), Form(file, addrs[0]))
+}
+
+// likely are symbols at issue in the order in which they may be what must change: by why they are at issue times the root of their lines of
+// code, since a definition that only hands on is seldom what is wrong. With it the first address was right for 21 of 54 recorded red
+// checks in scenes of 3,000 tokens, without it for 13 (redraft bench scene lays them out).
+func (v *viewer) likely(ranked []symbol) []symbol {
+	weights := [...]func(s symbol) float64{
+		func(s symbol) float64 {
+			if s.score-s.words == framed {
+				return 12
+			}
+			return 4
+		},
+		func(symbol) float64 { return 3 },
+		func(s symbol) float64 { return 0.5 + 1.5*float64(s.score-s.words)/(maxWord+passed) },
+		func(symbol) float64 { return 0.3 },
+	}
+	type weighed struct {
+		symbol
+		weight float64
+	}
+	all := make([]weighed, len(ranked))
+	for i, s := range ranked {
+		all[i] = weighed{s, weights[levelOf(s)](s) * math.Sqrt(float64(v.text(s.file).code(s.span)))}
+	}
+	slices.SortStableFunc(all, func(a, b weighed) int { return cmp.Compare(b.weight, a.weight) })
+	out := make([]symbol, len(all))
+	for i, w := range all {
+		out[i] = w.symbol
+	}
+	return out
 }
 
 // Form shows the form of an answer, with a file and an address of it.

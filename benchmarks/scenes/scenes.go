@@ -17,6 +17,7 @@ import (
 
 	"github.com/redraft-dev/redraft/agent"
 	"github.com/redraft-dev/redraft/agent/model"
+	"github.com/redraft-dev/redraft/agent/patch"
 	"github.com/redraft-dev/redraft/agent/perceive"
 	"github.com/redraft-dev/redraft/agent/report"
 	"github.com/redraft-dev/redraft/benchmarks/hacks"
@@ -247,7 +248,7 @@ func (b *Bench) answer(ctx context.Context, t turn, a *Answer) error {
 	if err := b.ask(ctx, scene.Text(), a); err != nil {
 		return err
 	}
-	change, slip := spellings.Land(t.stage.Root(), t.stage.Policy(), spellings.Answer{Finish: a.Finish, Text: a.Text})
+	change, slip := spellings.Land(t.stage.Root(), policy(t.stage.Policy(), scene, *a), spellings.Answer{Finish: a.Finish, Text: a.Text})
 	if a.Slip = slip; slip != "" {
 		return nil
 	}
@@ -255,6 +256,15 @@ func (b *Bench) answer(ctx context.Context, t turn, a *Answer) error {
 	color, err := t.stage.Try(ctx, change)
 	a.Solved = color == report.Green
 	return err
+}
+
+// policy is a job's, with what the scene did not show of the files that an answer edits. As in a job, it is nothing where the source
+// is switched off.
+func policy(p patch.Policy, scene perceive.Scene, a Answer) patch.Policy {
+	if set, _ := patch.Parse(a.Text); a.Arm != perceive.Source {
+		p.Unseen = agent.Unseen(set, scene.Shown)
+	}
+	return p
 }
 
 // take copies what another arm's answer to the same prompt was and became.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,6 +21,7 @@ import (
 	"github.com/redraft-dev/redraft/agent/model"
 	"github.com/redraft-dev/redraft/agent/oracle"
 	"github.com/redraft-dev/redraft/agent/patch"
+	"github.com/redraft-dev/redraft/agent/perceive"
 	"github.com/redraft-dev/redraft/agent/plan"
 	"github.com/redraft-dev/redraft/agent/proof"
 	"github.com/redraft-dev/redraft/agent/report"
@@ -281,6 +283,49 @@ func TestAnswersJudgedOnce(t *testing.T) {
 	}
 	if tried != 2 || !slices.Equal(slips, []string{"same_answer"}) {
 		t.Errorf("got %d tries and slips %v; want 2 and one same_answer", tried, slips)
+	}
+}
+
+// TestUnseenStays: an edit of what no scene has shown is a slip, told with its remedy, and costs no run of the check.
+func TestUnseenStays(t *testing.T) {
+	far := edit("far.go", "Far", "func Far() int {\n\treturn 3\n}\n")
+	w := newWorld(t, []string{"small"}, map[string][]any{"small": {far, right}})
+	if err := os.WriteFile(filepath.Join(w.Oracle.Trees.(*copies).from, "far.go"), []byte("package m\n\nfunc Far() int {\n\treturn 2\n}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	id, err := patch.TreeID(w.Root, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Job.RootTree = id
+	if stop, err := w.Repair(t.Context()); err != nil || stop.Reason != trace.Fixed {
+		t.Fatalf("got %+v, %v", stop, err)
+	}
+	tried, slips := 0, []trace.SlipData{}
+	for _, e := range w.events(t) {
+		switch e.Type {
+		case trace.TypePatch:
+			tried++
+		case trace.TypeSlip:
+			var d trace.SlipData
+			if err := json.Unmarshal(e.Data, &d); err != nil {
+				t.Fatal(err)
+			}
+			slips = append(slips, d)
+		}
+	}
+	if tried != 1 || len(slips) != 1 || slips[0].Code != patch.NotShown || slips[0].Remedy == "" {
+		t.Errorf("got %d tries and slips %+v", tried, slips)
+	}
+}
+
+// TestUnseen: what is not shown of a file is what lies between, and all of a file that no scene has shown.
+func TestUnseen(t *testing.T) {
+	set := patch.Set{{File: "a.go", Addr: "F"}, {File: "b.go", Addr: "*"}, {File: "a.go", Addr: "L3"}}
+	got := agent.Unseen(set, []perceive.Lines{{File: "a.go", First: 20, Last: 30}, {File: "a.go", First: 5, Last: 9}, {File: "c.go", First: 1, Last: 9}, {File: "a.go", First: 8, Last: 12}})
+	want := map[string][]patch.Lines{"a.go": {{First: 1, Last: 4}, {First: 13, Last: 19}, {First: 31, Last: math.MaxInt}}, "b.go": {{First: 1, Last: math.MaxInt}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -280,6 +280,27 @@ func hidden() patch.Policy {
 	return patch.Policy{Unseen: map[string][]patch.Lines{"c.go": {{First: 20, Last: 25}}}}
 }
 
+// TestUnseenComments: a long comment that was not shown stays above the definition below it, and is not written anew.
+func TestUnseenComments(t *testing.T) {
+	one := func(file, addr, body string) patch.Set { return patch.Set{edit(file, addr, body)} }
+	const src = "package c\n\n// F counts.\n//\n// A\n// B\n// C\nfunc F() int {\n\treturn 1\n}\n"
+	root := fstest.MapFS{"c.go": {Data: []byte(src)}}
+	policy := patch.Policy{Unseen: map[string][]patch.Lines{"c.go": {{First: 3, Last: 7}, {First: 11, Last: 99}}}}
+	change, _, err := patch.Resolve(root, one("c.go", "F", "func F() int {\n\treturn 2\n}\n"), policy)
+	if want := strings.Replace(src, "return 1", "return 2", 1); err != nil || string(change.Files[0].New) != want {
+		t.Errorf("got %v, %v, want\n%s", change, err, want)
+	}
+	var slip *patch.Slip
+	_, _, err = patch.Resolve(root, one("c.go", "F", "// F counts to two.\nfunc F() int {\n\treturn 2\n}\n"), policy)
+	if !errors.As(err, &slip) || slip.Code != patch.NotShown || !strings.Contains(slip.Remedy, "Leave the comment") {
+		t.Errorf("a comment that was not shown is written anew: got %v", err)
+	}
+	set := patch.Set{{File: "c.go", Addr: patch.Fit, Old: []byte("// B\n"), Body: []byte("// D\n")}}
+	if _, _, err = patch.Resolve(root, set, policy); err != nil { // whoever names the old text has seen it
+		t.Errorf("an edit that names its old text: %v", err)
+	}
+}
+
 var large = strings.Repeat("x\n", 5<<20)
 
 // slipTree is a small tree with one of everything that gets in the way of edits.

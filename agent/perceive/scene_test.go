@@ -279,3 +279,80 @@ func TestLongFunctions(t *testing.T) {
 		}
 	}
 }
+
+// shopping is a Look at a little module whose test of Price is red: Price hands on to total, which leads to round.
+func shopping(t *testing.T, budget int, more string) perceive.Look {
+	t.Helper()
+	tree := fstest.MapFS{
+		"go.mod": {Data: []byte("module example.com/m\n\ngo 1.21\n")},
+		"shop.go": {Data: []byte("package m\n\n// Price is what an article costs.\n//\n// One\n// Two\n// Three\nfunc Price(n int) int {\n\treturn total(n)\n}\n\n" +
+			"func total(n int) int {\n\tn *= 3\n\tn += 4\n\tif n > 7 {\n\t\tn--\n\t}\n\tn += 0\n\tn += 0\n\treturn round(n)\n}\n\n" +
+			"func round(n int) int {\n\treturn n - n%2\n}\n" + more)},
+		"shop_test.go": {Data: []byte("package m\n\nimport \"testing\"\n\nfunc TestPrice(t *testing.T) {\n\tif Price(1) != 7 {\n\t\tt.Fatal(Unit)\n\t}\n}\n")},
+	}
+	return perceive.Look{
+		Root: tree, Index: indexOf(t, tree, ""), Module: "example.com/m", Protected: patch.Policy{}.Protected, Budget: budget,
+		Findings: []report.Result{{ID: "example.com/m.TestPrice", Kind: report.Test, File: "shop_test.go", Line: 7}},
+	}
+}
+
+// TestHandingOn: of what the test uses and what that leads to, the function that has code of its own is the likeliest place.
+func TestHandingOn(t *testing.T) {
+	got := section(shopping(t, 0, "").Scene(), perceive.Answer)
+	if want := "`shop.go :: total`, `shop.go :: Price`"; !strings.Contains(got, want) || !strings.Contains(got, "# edit: shop.go :: total\n") {
+		t.Errorf("want %s in\n%s", want, got)
+	}
+}
+
+// TestShownLines: a scene says which lines it shows; with a part of a file long comments give way, and what the test leads to comes
+// before what it does not.
+func TestShownLines(t *testing.T) {
+	s := shopping(t, 0, "").Scene()
+	if want := []perceive.Lines{{File: "shop.go", First: 1, Last: 26}}; len(s.Cut) > 0 || fmt.Sprint(s.Shown) != fmt.Sprint(want) {
+		t.Errorf("the whole file: got %v, cut %v", s.Shown, s.Cut)
+	}
+	var more strings.Builder
+	more.WriteString("\nconst Unit = \"a unit\"\n")
+	for i := range 80 {
+		fmt.Fprintf(&more, "\nfunc Price%d(n int) int { // Unit of a Price that the test does not use\n\treturn n + %d\n}\n", i, i)
+	}
+	s = shopping(t, 1100, more.String()).Scene()
+	text := section(s, perceive.Source)
+	for _, want := range []string{"func Price(n int) int {", "func total(n int) int {", "func round(n int) int {", "lines are not shown"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not shown:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "// Two") {
+		t.Errorf("the long comment is shown:\n%s", text)
+	}
+	for _, l := range s.Shown {
+		if l.File != "shop.go" || l.First <= 6 && 6 <= l.Last {
+			t.Errorf("shown are %v", s.Shown)
+		}
+	}
+	if len(s.Shown) < 2 || s.Shown[0].First != 1 {
+		t.Errorf("shown are %v", s.Shown)
+	}
+}
+
+// TestRoomIsUsed: where more of a file is at issue than fits, little of the budget stays empty.
+func TestRoomIsUsed(t *testing.T) {
+	var more strings.Builder
+	uses := "0"
+	for i := range 200 {
+		fmt.Fprintf(&more, "\nfunc unit%d(n int) int {\n\treturn n + total(%d)\n}\n", i, i)
+		uses += fmt.Sprintf(" +\n\tunit%d(1)", i)
+	}
+	more.WriteString("\nvar Unit = " + uses + "\n")
+	for _, budget := range []int{1500, 3000, 4500} {
+		s := shopping(t, budget, more.String()).Scene()
+		sum := 0
+		for _, n := range s.Tokens() {
+			sum += n
+		}
+		if sum < budget-400 || sum > budget { // 320 are kept for the answer section
+			t.Errorf("%d tokens of %d are used", sum, budget)
+		}
+	}
+}

@@ -331,6 +331,9 @@ func (v *viewer) sourceBlock(name string, syms []symbol, budget, share int) sour
 		}
 	}
 	head = label(name) + " (only a part is shown):\n"
+	var best sourceBlock
+	count := 0
+	fits, over := 0, math.MaxInt // what was tried: the most room of which the block fits, the least of which it does not
 	for room, tries := share-v.guess(head)-12, 0; room > 40 && tries < 8; tries++ {
 		spans, parts := v.best(t, syms, room)
 		if len(spans) == 0 {
@@ -338,13 +341,26 @@ func (v *viewer) sourceBlock(name string, syms []symbol, budget, share int) sour
 		}
 		body := source(t.excerpt(append(t.preface(), spans...)))
 		block := head + Fence(language(name), body)
-		over := v.count(block) - share
-		if over <= 0 {
-			return sourceBlock{name, block, spans, parts}
+		n := v.count(block)
+		if n > share {
+			over = room
+			room -= n - share + 8
+		} else {
+			if fits = room; n > count {
+				best, count = sourceBlock{name, block, spans, parts}, n
+			}
+			if share-n < leastPart { // there is hardly room for more
+				break
+			}
+			room += share - n
 		}
-		room -= over + 8
+		if room >= over || room <= fits {
+			if room = (fits + over) / 2; over == math.MaxInt || over-fits < leastPart/2 {
+				break
+			}
+		}
 	}
-	return sourceBlock{}
+	return best
 }
 
 // withParts are ranked symbols with the parts that are shown of some in the place of those.

@@ -80,7 +80,7 @@ func (a *Agent) turn(ctx context.Context, tier string, p Proposer, n int, m *mem
 func (a *Agent) ask(ctx context.Context, tier string, p Proposer, n int, m *memory) (model.Reply, error) {
 	look := perceive.Look{
 		Root: a.Root, Index: a.indexed(ctx), Module: a.Oracle.Module, Rules: Rules(), Command: a.command, Findings: a.seen.Findings,
-		Protected: a.Policy.Protected, Tokens: p.Tokens, Budget: m.budget, Wide: m.same > 0, Said: a.Job.Said, Suspects: Suspects(a.Job.Recent), Off: a.Job.Off, On: a.Job.On,
+		Protected: a.Policy.Protected, Tokens: p.Tokens, Budget: m.budget, Answer: a.maxTokens(), Wide: m.same > 0, Said: a.Job.Said, Suspects: Suspects(a.Job.Recent), Off: a.Job.Off, On: a.Job.On,
 	}
 	if n%2 == 0 { // every second turn is memoryless: a small model that is shown its own answer repeats it
 		look.Previous = m.previous

@@ -63,6 +63,7 @@ type Look struct {
 	Suspects  func(lines []Lines) []Suspect                  // who changed lines last; not known if nil
 	Tokens    func(text string) int                          // of the model in use; 16 are 51 bytes if nil
 	Budget    int                                            // tokens of the whole scene; 7500 if zero
+	Answer    int                                            // tokens of an answer at most; 1024 if zero
 	Wide      bool                                           // whole files instead of the symbols at issue
 	Off       []string                                       // sections that are not shown
 	On        []string                                       // sections of Asked that are shown

@@ -33,6 +33,9 @@ func newViewer(l Look) *viewer {
 	if v.budget <= 0 {
 		v.budget = 7500
 	}
+	if v.Answer <= 0 {
+		v.Answer = 1024
+	}
 	if v.Tokens == nil {
 		v.Tokens = estimate
 	}

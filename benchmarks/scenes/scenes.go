@@ -43,6 +43,7 @@ type Answer struct {
 	Language string         `json:"language"`
 	Arm      string         `json:"arm"`            // All, or the section that is switched
 	Budget   int            `json:"budget"`         // tokens of a scene at most
+	Most     int            `json:"most"`           // tokens of an answer at most
 	Seed     int64          `json:"seed"`           // from 1; 1 is greedy, the others at temperature 0.8
 	Digest   string         `json:"digest"`         // SHA-256 of the prompt in hex
 	Shown    map[string]int `json:"shown"`          // tokens of each section that was shown
@@ -61,19 +62,20 @@ type Answer struct {
 // place is what an answer is about. Two answers never have the same.
 type place struct {
 	model, name, arm string
-	budget           int
+	budget, most     int
 	seed             int64
 }
 
-func (a Answer) place() place { return place{a.Model, a.Case, a.Arm, a.Budget, a.Seed} }
+func (a Answer) place() place { return place{a.Model, a.Case, a.Arm, a.Budget, a.Most, a.Seed} }
 
 // asked is what a model was given. The same gets the same answer.
 type asked struct {
 	model, name, digest string
+	most                int
 	seed                int64
 }
 
-func (a Answer) asked() asked { return asked{a.Model, a.Case, a.Digest, a.Seed} }
+func (a Answer) asked() asked { return asked{a.Model, a.Case, a.Digest, a.Most, a.Seed} }
 
 // Bench asks. Its fields are set once.
 type Bench struct {
@@ -138,7 +140,7 @@ func (b *Bench) seeds() int64 { return int64(cmp.Or(max(b.Seeds, 0), 1)) }
 func (b *Bench) blank(c Case, arm string, seed int64) Answer {
 	return Answer{
 		Model: b.ID, Case: c.ID, Language: c.Language, Arm: arm,
-		Budget: cmp.Or(max(b.Budget, 0), 3000), Seed: seed,
+		Budget: cmp.Or(max(b.Budget, 0), 3000), Most: cmp.Or(max(b.Tokens, 0), 1024), Seed: seed,
 	}
 }
 
@@ -222,7 +224,7 @@ func firstLook(ctx context.Context, stage *hacks.Stage) (perceive.Look, error) {
 
 // scene is what an arm shows.
 func (b *Bench) scene(look perceive.Look, a Answer) perceive.Scene {
-	look.Rules, look.Budget, look.Tokens = agent.Rules(), a.Budget, b.Count
+	look.Rules, look.Budget, look.Answer, look.Tokens = agent.Rules(), a.Budget, a.Most, b.Count
 	switch {
 	case added(a.Arm):
 		look.On = []string{a.Arm}
@@ -280,7 +282,7 @@ func (b *Bench) ask(ctx context.Context, text string, a *Answer) error {
 	}
 	start := time.Now()
 	reply, err := b.Model.Complete(ctx, model.Request{
-		Messages: []model.Message{{Role: "user", Content: text}}, Temperature: temperature, Seed: a.Seed, MaxTokens: cmp.Or(max(b.Tokens, 0), 1024),
+		Messages: []model.Message{{Role: "user", Content: text}}, Temperature: temperature, Seed: a.Seed, MaxTokens: a.Most,
 	})
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 type Row struct {
 	Model   string  `json:"model"`
 	Budget  int     `json:"budget"` // tokens of a scene at most
+	Most    int     `json:"most"`   // tokens of an answer at most
 	Arm     string  `json:"arm"`
 	Cases   int     `json:"cases"`
 	Differs int     `json:"differs"` // cases whose prompt is not that of All: the section had something to show
@@ -35,8 +36,8 @@ type Row struct {
 
 // group is what rows are compared in.
 type group struct {
-	model  string
-	budget int
+	model        string
+	budget, most int
 }
 
 // tally is what one case came to in one arm.
@@ -55,7 +56,7 @@ func Rows(answers []Answer) (rows []Row) {
 			continue
 		}
 		seen[a.place()] = true
-		g := group{a.Model, a.Budget}
+		g := group{a.Model, a.Budget, a.Most}
 		if groups[g] == nil {
 			groups[g] = map[string][]Answer{}
 		}
@@ -68,7 +69,7 @@ func Rows(answers []Answer) (rows []Row) {
 		}
 	}
 	slices.SortFunc(rows, func(a, b Row) int {
-		return cmp.Or(cmp.Compare(a.Model, b.Model), cmp.Compare(a.Budget, b.Budget),
+		return cmp.Or(cmp.Compare(a.Model, b.Model), cmp.Compare(a.Budget, b.Budget), cmp.Compare(a.Most, b.Most),
 			cmp.Compare(slices.Index(Sections, a.Arm), slices.Index(Sections, b.Arm))) // All is at -1
 	})
 	return rows
@@ -86,7 +87,7 @@ func tallies(answers []Answer) map[string]tally {
 }
 
 func row(g group, arm string, answers []Answer, base map[string]tally) Row {
-	r := Row{Model: g.model, Budget: g.budget, Arm: arm, Answers: len(answers)}
+	r := Row{Model: g.model, Budget: g.budget, Most: g.most, Arm: arm, Answers: len(answers)}
 	for _, a := range answers {
 		r.Prompt, r.Output, r.Reach = r.Prompt+float64(a.Prompt), r.Output+float64(a.Output), r.Reach+a.Reach
 		if a.From == "" {
@@ -160,9 +161,9 @@ func Print(w io.Writer, rows []Row) error {
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', tabwriter.AlignRight)
 	last := group{}
 	for _, r := range rows {
-		if g := (group{r.Model, r.Budget}); g != last {
+		if g := (group{r.Model, r.Budget, r.Most}); g != last {
 			last = g
-			fmt.Fprintf(t, "\n%s, scenes of at most %d tokens\n", r.Model, r.Budget)
+			fmt.Fprintf(t, "\n%s, scenes of at most %d tokens, answers of at most %d\n", r.Model, r.Budget, r.Most)
 			fmt.Fprint(t, "\tcases\tdiffer\treach\tlanded\tsolved\t95 %\tprompt\tanswer\tseconds\tonly with\tonly without\tp\t\n")
 		}
 		fmt.Fprintf(t, "%s\t%d\t%d\t%.0f %%\t%d of %d\t%d\t%.0f-%.0f %%\t%.0f\t%.0f\t%.0f\t", r.name(), r.Cases, r.Differs, 100*r.Reach, r.Landed, r.Answers, r.Solved,

@@ -15,7 +15,7 @@ import (
 func TestRows(t *testing.T) {
 	answer := func(name, arm, digest, from string, solved bool) scenes.Answer {
 		return scenes.Answer{
-			Model: "m", Case: name, Arm: arm, Budget: 3000, Seed: 1, Digest: digest, From: from, Landed: solved || name == "c",
+			Model: "m", Case: name, Arm: arm, Budget: 3000, Most: 1024, Seed: 1, Digest: digest, From: from, Landed: solved || name == "c",
 			Solved: solved, Prompt: 100 + 10*len(name+from), Output: 6, Seconds: 2, Reach: 0.5 * float64(len(from)),
 		}
 	}
@@ -43,7 +43,7 @@ func TestRows(t *testing.T) {
 	if err := scenes.Print(&b, scenes.Rows(answers)); err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"m, scenes of at most 3000 tokens", "without tests  ", "with skeleton  ", "       2   21-94 %  ", "only without     p", "  0.50"} {
+	for _, part := range []string{"m, scenes of at most 3000 tokens, answers of at most 1024", "without tests  ", "with skeleton  ", "       2   21-94 %  ", "only without     p", "  0.50"} {
 		if !strings.Contains(b.String(), part) {
 			t.Errorf("the table lacks %q:\n%s", part, b.String())
 		}
@@ -53,7 +53,7 @@ func TestRows(t *testing.T) {
 // TestRowsApart: budgets and models are not mixed.
 func TestRowsApart(t *testing.T) {
 	var answers []scenes.Answer
-	for i, a := range []scenes.Answer{{Model: "m"}, {Model: "n"}, {Model: "m", Budget: 1}, {Model: "m", Seed: 2}} {
+	for i, a := range []scenes.Answer{{Model: "m"}, {Model: "n"}, {Model: "m", Budget: 1}, {Model: "m", Most: 1}, {Model: "m", Seed: 2}} {
 		a.Case, a.Arm, a.Solved = "a", scenes.All, i != 3
 		answers = append(answers, a)
 	}

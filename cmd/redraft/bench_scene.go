@@ -21,7 +21,7 @@ import (
 type benchSceneFlags struct {
 	data, work, baseURL, model, out string
 	only, arms                      []string
-	seeds, tokens, each             int
+	seeds, tokens, answer, each     int
 	timeout                         time.Duration
 	list, prepare                   bool
 }
@@ -53,6 +53,7 @@ func (a *app) benchSceneCmd() *cobra.Command {
 	fl.StringSliceVar(&f.arms, "arms", nil, "sections to switch (every one if empty)")
 	fl.IntVar(&f.seeds, "seeds", 1, "answers for each case and arm; the first is greedy")
 	fl.IntVar(&f.tokens, "tokens", 3000, "budget of a scene in tokens")
+	fl.IntVar(&f.answer, "answer", 1024, "tokens of an answer at most")
 	fl.IntVar(&f.each, "each", scenes.PerLanguage, "cases of each language, those with the smallest repairs")
 	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long one run of a check may take")
 	fl.BoolVar(&f.list, "list", false, "print the cases and prepare none")
@@ -68,8 +69,8 @@ func (f benchSceneFlags) valid() error {
 			return usage("--arms: no arm is called %q; there are %s", name, strings.Join(scenes.Sections, ", "))
 		}
 	}
-	if f.seeds < 1 || f.tokens < 1 || f.each < 1 {
-		return usage("--seeds, --tokens and --each must be above zero")
+	if f.seeds < 1 || f.tokens < 1 || f.answer < 1 || f.each < 1 {
+		return usage("--seeds, --tokens, --answer and --each must be above zero")
 	}
 	if f.out == "" && !f.list && !f.prepare {
 		return usage("--out: name the file of answers")
@@ -172,7 +173,7 @@ func (a *app) sceneBench(f benchSceneFlags) (b *scenes.Bench, done func(), err e
 		done()
 		return nil, nil, usage("--work: %w", err)
 	}
-	return &scenes.Bench{Hacks: *h, Work: work, Budget: f.tokens, Arms: f.arms, Seeds: f.seeds}, done, nil
+	return &scenes.Bench{Hacks: *h, Work: work, Budget: f.tokens, Tokens: f.answer, Arms: f.arms, Seeds: f.seeds}, done, nil
 }
 
 // prepareScenes sees the red of every case, so that a later run starts at once.

@@ -50,16 +50,16 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestRowsApart: budgets and models are not mixed.
+// TestRowsApart: budgets, lengths of answers and models are not mixed.
 func TestRowsApart(t *testing.T) {
 	var answers []scenes.Answer
 	for i, a := range []scenes.Answer{{Model: "m"}, {Model: "n"}, {Model: "m", Budget: 1}, {Model: "m", Most: 1}, {Model: "m", Seed: 2}} {
-		a.Case, a.Arm, a.Solved = "a", scenes.All, i != 3
+		a.Case, a.Arm, a.Solved = "a", scenes.All, i != 4
 		answers = append(answers, a)
 	}
 	rows := scenes.Rows(answers)
-	if len(rows) != 3 || rows[0].Answers != 2 || rows[0].Solved != 1 || rows[0].Cases != 1 {
-		t.Errorf("got %+v, want three rows, the first of one case with two answers", rows)
+	if len(rows) != 4 || rows[0].Answers != 2 || rows[0].Solved != 1 || rows[0].Cases != 1 {
+		t.Errorf("got %+v, want four rows, the first of one case with two answers", rows)
 	}
 }
 

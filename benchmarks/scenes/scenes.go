@@ -54,6 +54,7 @@ type Answer struct {
 	Prompt   int            `json:"prompt"`  // tokens
 	Output   int            `json:"output"`  // tokens
 	Seconds  float64        `json:"seconds"` // of the request
+	Aimed    bool           `json:"aimed"`   // at what the released repair changes, by Aimed
 	Landed   bool           `json:"landed"`
 	Slip     string         `json:"slip,omitempty"` // why it did not land, as of spellings.Land
 	Solved   bool           `json:"solved"`         // the check is green with it
@@ -250,6 +251,7 @@ func (b *Bench) answer(ctx context.Context, t turn, a *Answer) error {
 	if err := b.ask(ctx, scene.Text(), a); err != nil {
 		return err
 	}
+	a.Aimed = Aimed(a.Text, t.stage.Root(), t.fix)
 	change, slip := spellings.Land(t.stage.Root(), policy(t.stage.Policy(), scene, *a), spellings.Answer{Finish: a.Finish, Text: a.Text})
 	if a.Slip = slip; slip != "" {
 		return nil
@@ -272,7 +274,7 @@ func policy(p patch.Policy, scene perceive.Scene, a Answer) patch.Policy {
 // take copies what another arm's answer to the same prompt was and became.
 func (a *Answer) take(had Answer) {
 	a.From, a.Text, a.Finish, a.Prompt, a.Output, a.Seconds = cmp.Or(had.From, had.Arm), had.Text, had.Finish, had.Prompt, had.Output, had.Seconds
-	a.Landed, a.Slip, a.Solved = had.Landed, had.Slip, had.Solved
+	a.Aimed, a.Landed, a.Slip, a.Solved = had.Aimed, had.Landed, had.Slip, had.Solved
 }
 
 func (b *Bench) ask(ctx context.Context, text string, a *Answer) error {

@@ -22,6 +22,7 @@ type Row struct {
 	Differs int     `json:"differs"` // cases whose prompt is not that of All: the section had something to show
 	Reach   float64 `json:"reach"`   // share of the places of the repair that prompts show, the mean of the answers
 	Answers int     `json:"answers"`
+	Aimed   int     `json:"aimed"` // answers that edit what the released repair changes, by Aimed
 	Landed  int     `json:"landed"`
 	Solved  int     `json:"solved"`  // answers
 	Low     float64 `json:"low"`     // of Solved, in percent, by spellings.Wilson
@@ -92,6 +93,9 @@ func row(g group, arm string, answers []Answer, base map[string]tally) Row {
 		r.Prompt, r.Output, r.Reach = r.Prompt+float64(a.Prompt), r.Output+float64(a.Output), r.Reach+a.Reach
 		if a.From == "" {
 			r.Seconds += a.Seconds
+		}
+		if a.Aimed {
+			r.Aimed++
 		}
 		if a.Landed {
 			r.Landed++
@@ -164,9 +168,9 @@ func Print(w io.Writer, rows []Row) error {
 		if g := (group{r.Model, r.Budget, r.Most}); g != last {
 			last = g
 			fmt.Fprintf(t, "\n%s, scenes of at most %d tokens, answers of at most %d\n", r.Model, r.Budget, r.Most)
-			fmt.Fprint(t, "\tcases\tdiffer\treach\tlanded\tsolved\t95 %\tprompt\tanswer\tseconds\tonly with\tonly without\tp\t\n")
+			fmt.Fprint(t, "\tcases\tdiffer\treach\taimed\tlanded\tsolved\t95 %\tprompt\tanswer\tseconds\tonly with\tonly without\tp\t\n")
 		}
-		fmt.Fprintf(t, "%s\t%d\t%d\t%.0f %%\t%d of %d\t%d\t%.0f-%.0f %%\t%.0f\t%.0f\t%.0f\t", r.name(), r.Cases, r.Differs, 100*r.Reach, r.Landed, r.Answers, r.Solved,
+		fmt.Fprintf(t, "%s\t%d\t%d\t%.0f %%\t%d\t%d of %d\t%d\t%.0f-%.0f %%\t%.0f\t%.0f\t%.0f\t", r.name(), r.Cases, r.Differs, 100*r.Reach, r.Aimed, r.Landed, r.Answers, r.Solved,
 			r.Low, r.High, r.Prompt, r.Output, r.Seconds)
 		if r.Arm == All {
 			fmt.Fprint(t, "\t\t\t\n")

@@ -16,7 +16,7 @@ func TestRows(t *testing.T) {
 	answer := func(name, arm, digest, from string, solved bool) scenes.Answer {
 		return scenes.Answer{
 			Model: "m", Case: name, Arm: arm, Budget: 3000, Most: 1024, Seed: 1, Digest: digest, From: from, Landed: solved || name == "c",
-			Solved: solved, Prompt: 100 + 10*len(name+from), Output: 6, Seconds: 2, Reach: 0.5 * float64(len(from)),
+			Solved: solved, Aimed: solved, Prompt: 100 + 10*len(name+from), Output: 6, Seconds: 2, Reach: 0.5 * float64(len(from)),
 		}
 	}
 	answers := []scenes.Answer{
@@ -27,14 +27,14 @@ func TestRows(t *testing.T) {
 	}
 	want := []scenes.Row{
 		// Wilson for 2, 0 and 3 of 3: (p+z*z/2n ± z*sqrt(p*(1-p)/n+z*z/4n*n)) / (1+z*z/n) with z*z = 3.8415
-		{Arm: scenes.All, Cases: 3, Answers: 3, Landed: 3, Solved: 2, Low: 20.77, High: 93.85, Prompt: 110, Output: 6, Seconds: 6, P: 1},
+		{Arm: scenes.All, Cases: 3, Answers: 3, Aimed: 2, Landed: 3, Solved: 2, Low: 20.77, High: 93.85, Prompt: 110, Output: 6, Seconds: 6, P: 1},
 		{Arm: perceive.Tests, Cases: 3, Differs: 2, Reach: 0.5, Answers: 3, Landed: 1, Solved: 0, Low: 0, High: 56.15, Prompt: 120, Output: 6, Seconds: 4, With: 2, P: 0.5},
-		{Arm: perceive.Project, Cases: 3, Differs: 3, Answers: 3, Landed: 3, Solved: 3, Low: 43.85, High: 100, Prompt: 110, Output: 6, Seconds: 6, With: 1, P: 1},
+		{Arm: perceive.Project, Cases: 3, Differs: 3, Answers: 3, Aimed: 3, Landed: 3, Solved: 3, Low: 43.85, High: 100, Prompt: 110, Output: 6, Seconds: 6, With: 1, P: 1},
 	}
 	got := scenes.Rows(answers)
 	for i := range got {
 		got[i].Low, got[i].High = math.Round(got[i].Low*100)/100, math.Round(got[i].High*100)/100
-		got[i].Model, got[i].Budget = "", 0
+		got[i].Model, got[i].Budget, got[i].Most = "", 0, 0
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("Rows (-want +got):\n%s", d)

@@ -35,9 +35,10 @@ func (a *app) benchSceneCmd() *cobra.Command {
 			"first turn shows, without each section, and with the skeleton. It records every answer and prints what landed and what it solved.\n" +
 			"One prompt is asked once, whatever arms show it. What stands in the file of answers is not asked again; without --base-url nothing is\n" +
 			"asked and the file's table is printed. A case that is not red here as it should be is told and left out.\n\n" +
-			"reach is the share of the places of the released repair that the prompts show. only with and only without count the cases that are solved\n" +
-			"with a section and not without it, and the other way round; p is how likely such a difference is by chance. Packages come from\n" +
-			"the Go module proxy and the Python package index, and are kept.\n" +
+			"reach is the share of the places of the released repair that the prompts show; aimed are the answers that edit what it changes,\n" +
+			"landed or not. only with and only without count the cases that are solved with a section and not without it, and the other way\n" +
+			"round; p is how likely such a difference is by chance. Packages come from the Go module proxy and the Python package index, and\n" +
+			"are kept.\n" +
 			"Arms: " + strings.Join(scenes.Sections, ", ") + ".\n\nExit: 0 done, 1 with --prepare: a case is not red here, 2 usage, 3 our side failed.",
 		Example: "  redraft bench scene --prepare\n  redraft bench scene --out answers.jsonl --base-url http://127.0.0.1:8080/v1\n  redraft bench scene --out answers.jsonl",
 		Args:    cobra.NoArgs,

@@ -286,12 +286,21 @@ func TestAnswersJudgedOnce(t *testing.T) {
 	}
 }
 
-// TestUnseenStays: an edit of what no scene has shown is a slip, told with its remedy, and costs no run of the check.
+// TestUnseenStays: an edit of what no scene has shown of a long file is a slip, told with its remedy, and costs no run of the check. A
+// file of which nothing was shown may be changed.
 func TestUnseenStays(t *testing.T) {
-	far := edit("far.go", "Far", "func Far() int {\n\treturn 3\n}\n")
-	w := newWorld(t, []string{"small"}, map[string][]any{"small": {far, right}})
-	if err := os.WriteFile(filepath.Join(w.Oracle.Trees.(*copies).from, "far.go"), []byte("package m\n\nfunc Far() int {\n\treturn 2\n}\n"), 0o644); err != nil {
-		t.Fatal(err)
+	far := edit("m.go", "Far1999", "func Far1999() int {\n\treturn 3\n}\n")
+	other := edit("other.txt", "L1", "three\n")
+	w := newWorld(t, []string{"small"}, map[string][]any{"small": {far, right + other}})
+	from := w.Oracle.Trees.(*copies).from
+	long := source
+	for i := range 2000 {
+		long += fmt.Sprintf("\nfunc Far%d() int {\n\treturn 2\n}\n", i)
+	}
+	for name, text := range map[string]string{"m.go": long, "other.txt": "two\n"} {
+		if err := os.WriteFile(filepath.Join(from, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	id, err := patch.TreeID(w.Root, nil)
 	if err != nil {
@@ -319,11 +328,11 @@ func TestUnseenStays(t *testing.T) {
 	}
 }
 
-// TestUnseen: what is not shown of a file is what lies between, and all of a file that no scene has shown.
+// TestUnseen: what is not shown of a file is what lies between; of a file that no scene has shown nothing is told.
 func TestUnseen(t *testing.T) {
 	set := patch.Set{{File: "a.go", Addr: "F"}, {File: "b.go", Addr: "*"}, {File: "a.go", Addr: "L3"}}
 	got := agent.Unseen(set, []perceive.Lines{{File: "a.go", First: 20, Last: 30}, {File: "a.go", First: 5, Last: 9}, {File: "c.go", First: 1, Last: 9}, {File: "a.go", First: 8, Last: 12}})
-	want := map[string][]patch.Lines{"a.go": {{First: 1, Last: 4}, {First: 13, Last: 19}, {First: 31, Last: math.MaxInt}}, "b.go": {{First: 1, Last: math.MaxInt}}}
+	want := map[string][]patch.Lines{"a.go": {{First: 1, Last: 4}, {First: 13, Last: 19}, {First: 31, Last: math.MaxInt}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -164,7 +164,7 @@ func (a *Agent) land(reply model.Reply, m *memory) (patch.Change, []string, *pat
 	return change, lines, nil
 }
 
-// policy is the job's, with what of the files of a set no scene has shown. Who switches the source off lets a model guess.
+// policy is the job's, with what no scene has shown of files that some have shown in part. Who switches the source off lets a model guess.
 func (a *Agent) policy(set patch.Set, m *memory) patch.Policy {
 	p := a.Policy
 	if !slices.Contains(a.Job.Off, perceive.Source) {
@@ -173,7 +173,8 @@ func (a *Agent) policy(set patch.Set, m *memory) patch.Policy {
 	return p
 }
 
-// Unseen are the lines of the files of a set that are not among those that were shown.
+// Unseen are the lines of the files of a set that are not among those that were shown. A file of which nothing was shown is no truncated
+// context: what red output names without a place may be any file, and the proof is the judge of it.
 func Unseen(set patch.Set, shown []perceive.Lines) map[string][]patch.Lines {
 	out := map[string][]patch.Lines{}
 	for _, e := range set {
@@ -185,6 +186,9 @@ func Unseen(set patch.Set, shown []perceive.Lines) map[string][]patch.Lines {
 			if l.File == strings.TrimPrefix(e.File, "./") {
 				seen = append(seen, l)
 			}
+		}
+		if len(seen) == 0 {
+			continue
 		}
 		slices.SortFunc(seen, func(a, b perceive.Lines) int {
 			return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Last, b.Last))

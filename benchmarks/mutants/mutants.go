@@ -168,7 +168,7 @@ var mutants = []Mutant{
 	{"a weaker sandbox is as good", "promise 5", "agent/proof/proof.go",
 		"if !slices.Contains(policy.Sandboxes, receipt.Tier) {", "if len(policy.Sandboxes) == 0 {",
 		"./agent/proof", "TestRefused"},
-	{"what no scene has shown may be replaced", "promise 3", "agent/turn.go",
+	{"what a scene leaves out of a file may be replaced", "promise 3", "agent/turn.go",
 		"p.Unseen = Unseen(set, m.shown)", "p.Unseen = Unseen(nil, m.shown)",
 		"./agent", "TestUnseenStays"},
 	{"the same answer is judged again", "promise 7", "agent/turn.go",

@@ -296,11 +296,10 @@ func shopping(t *testing.T, budget int, more string) perceive.Look {
 	}
 }
 
-// TestHandingOn: of what the test uses and what that leads to, the function that has code of its own is the likeliest place, and
-// the form of an answer has it after the cause.
+// TestHandingOn: of what the test uses and what that leads to, the function that has code of its own is the likeliest place.
 func TestHandingOn(t *testing.T) {
 	got := section(shopping(t, 0, "").Scene(), perceive.Answer)
-	if want := "`shop.go :: total`, `shop.go :: Price`"; !strings.Contains(got, want) || !strings.Contains(got, "Cause: …\n\n```go\n# edit: shop.go :: total\n") {
+	if want := "`shop.go :: total`, `shop.go :: Price`"; !strings.Contains(got, want) || !strings.Contains(got, "```go\n# edit: shop.go :: total\n") {
 		t.Errorf("want %s in\n%s", want, got)
 	}
 }

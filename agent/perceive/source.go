@@ -569,8 +569,7 @@ func (v *viewer) likely(ranked []symbol) []symbol {
 	return out
 }
 
-// Form shows the form of an answer, with a file and an address of it. The cause comes first, since a model that begins with code copies what
-// it sees: asked for the function alone, Qwen2.5-Coder-1.5B gave 19 of 27 greedy answers back unchanged, asked for the cause before it, 4 of 18.
+// Form shows the form of an answer, with a file and an address of it.
 func Form(file, addr string) string {
 	what := "function"
 	if _, at, ok := strings.Cut(addr, " :: "); ok && isLines(at) {
@@ -580,7 +579,7 @@ func Form(file, addr string) string {
 	if path.Ext(file) != "" {
 		info = language(file)
 	}
-	return fmt.Sprintf("First say what the %s does wrong. Then give it corrected, whole. Answer in this form:\n\nCause: …\n\n```%s\n# edit: %s\n…\n```\n", what, info, addr)
+	return fmt.Sprintf("Give the corrected %s, whole, in this form:\n\n```%s\n# edit: %s\n…\n```\n", what, info, addr)
 }
 
 // isLines says whether an address is a range of lines: L12-L18.

@@ -159,18 +159,23 @@ func (t *text) of(s span) string {
 	return strings.Join(t.lines[first-1:last], "")
 }
 
-// code is how many lines of a span say something and begin outside of strings and comments.
+// code is how many lines of a span are code.
 func (t *text) code(s span) (n int) {
-	if t.inside == nil && t.parsed {
-		t.inside = t.grammar.Literals([]byte(t.src))
-	}
 	for line := max(s.first, 1); line <= min(s.last, len(t.lines)); line++ {
-		said := strings.TrimSpace(t.lines[line-1])
-		if len(said) > 1 && !t.inside[line] && !strings.HasPrefix(said, "//") && !strings.HasPrefix(said, "#") {
+		if t.isCode(line) {
 			n++
 		}
 	}
 	return n
+}
+
+// isCode says whether a line says something and begins outside of strings and comments.
+func (t *text) isCode(line int) bool {
+	if t.inside == nil && t.parsed {
+		t.inside = t.grammar.Literals([]byte(t.src))
+	}
+	said := strings.TrimSpace(t.lines[line-1])
+	return len(said) > 1 && !t.inside[line] && !strings.HasPrefix(said, "//") && !strings.HasPrefix(said, "#")
 }
 
 // enclosing is the smallest symbol that holds a line.

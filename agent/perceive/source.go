@@ -476,6 +476,9 @@ func (v *viewer) weights(t *text, at span) []int {
 	}
 	lines := map[string][]int{}     // of the words that are named
 	for i := 1; i < len(out); i++ { // the first line is shown in any case
+		if !t.isCode(at.first + i) { // a docstring names what the test names, and is not what is wrong
+			continue
+		}
 		for _, w := range word().FindAllString(t.of(span{at.first + i, at.first + i}), -1) {
 			if v.words[w] > 0 && len(w) > 2 {
 				lines[w] = append(lines[w], i)

@@ -183,7 +183,7 @@ func Unseen(set patch.Set, shown []perceive.Lines) map[string][]patch.Lines {
 		}
 		var seen []perceive.Lines
 		for _, l := range shown {
-			if l.File == strings.TrimPrefix(e.File, "./") {
+			if l.File == e.File {
 				seen = append(seen, l)
 			}
 		}

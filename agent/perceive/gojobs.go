@@ -153,7 +153,9 @@ func (w *goWorld) drop(x *Index, u *goUnit) {
 	for _, i := range slices.Concat(u.base, u.inner, u.outer) {
 		name := x.files[i].path
 		if kept, ok := w.bare[name]; ok {
-			w.fset.RemoveFile(w.fset.File(kept.tree.FileStart))
+			f := w.fset.File(kept.tree.FileStart)
+			w.fset.RemoveFile(f)
+			delete(w.records, f)
 			delete(w.bare, name)
 		}
 	}

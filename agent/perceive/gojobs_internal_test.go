@@ -20,26 +20,23 @@ func TestDropsTyped(t *testing.T) {
 		tree[fmt.Sprintf("p%d/a.go", i)] = &fstest.MapFile{Data: []byte(text)}
 		tree[fmt.Sprintf("p%d/a_test.go", i)] = &fstest.MapFile{Data: fmt.Appendf(nil, "package p%d\n\nimport (\n\t\"testing\"\n\n\t\"example.com/m/p%d\"\n)\n\nfunc TestGo(t *testing.T) { _ = T{}.Go(); _ = p%d.T{}.Next }\n", i, packages-1-i, packages-1-i)}
 	}
-	edges := func(drops bool) []Edge {
+	edges := func(keep int) []Edge {
 		x, err := NewIndex(t.Context(), tree, IndexOptions{Workers: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
-		units := x.goUnits()
-		for _, u := range units {
-			x.recall(u, units)
-		}
-		fresh, err := x.typeUnits(t.Context(), units, drops)
+		x.recallUnits()
+		fresh, err := x.typeUnits(t.Context(), keep)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if left := len(x.world.packages) + len(x.world.bare); drops != (left == 0) {
-			t.Errorf("drops %v: %d are left in memory", drops, left)
+		if left := len(x.world.packages) + len(x.world.bare); (keep == 0) != (left == 0) {
+			t.Errorf("keeping %d: %d are left in memory", keep, left)
 		}
 		x.bindAll(fresh)
 		return x.Edges()
 	}
-	kept, dropped := edges(false), edges(true)
+	kept, dropped := edges(keepTyped), edges(0)
 	if diff := cmp.Diff(kept, dropped, cmp.AllowUnexported(Definition{})); diff != "" || len(kept) < 5*packages {
 		t.Errorf("%d edges (-kept +dropped):\n%s", len(kept), diff)
 	}

@@ -3,7 +3,6 @@ package perceive
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
 	"hash"
 	"slices"
 )
@@ -20,46 +19,7 @@ type looks struct {
 	always map[uint32]bool     // names in the values of variables
 }
 
-// looked is what was gathered of a package before, for as long as its files stay the same.
-type looked struct {
-	records []*record
-	looks   *looks
-}
-
-// keyed is a file's key, for as long as what decides it stays the same.
-type keyed struct {
-	record *record
-	looks  *looks
-	needs  string
-	key    digest
-}
-
-// looksOf gathers the looks of files; the first and their number say which of a package's.
-func (x *Index) looksOf(dir string, files []int32) *looks {
-	records := make([]*record, len(files))
-	for i, f := range files {
-		records[i] = x.files[f].record
-	}
-	memo := fmt.Sprintf("%s %d", dir, len(files))
-	if had := x.looked[memo]; had.looks != nil && slices.Equal(had.records, records) {
-		return had.looks
-	}
-	l := x.gather(files)
-	x.looked[memo] = looked{records, l}
-	return l
-}
-
-// keyOf is the key of a file.
-func (x *Index) keyOf(i int32, l *looks, needs []byte, system string) digest {
-	e := x.files[i]
-	if had := x.keyed[i]; had.looks == l && had.record == e.record && had.needs == string(needs) {
-		return had.key
-	}
-	key := l.key(e, needs, system)
-	x.keyed[i] = keyed{e.record, l, string(needs), key}
-	return key
-}
-
+// gather gives the looks of files.
 func (x *Index) gather(files []int32) *looks {
 	l := &looks{x: x, funcs: map[uint32][]uint64{}, always: map[uint32]bool{}}
 	h := sha256.New()

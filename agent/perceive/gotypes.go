@@ -1,7 +1,6 @@
 package perceive
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"go/ast"
@@ -9,7 +8,6 @@ import (
 	"go/token"
 	"go/types"
 	"path"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -37,6 +35,7 @@ type goWorld struct {
 	packages map[string]*types.Package // by folder: what others import
 	bare     map[string]bareFile       // by path: files without the bodies of their functions
 	keys     map[string]digest         // what each was made of
+	records  map[*token.File]*record   // of the files' texts as they were parsed
 }
 
 // bareFile is a file's tree and the text that it is of.
@@ -48,44 +47,27 @@ type bareFile struct {
 // keepTyped is up to how many files of Go the packages stay in memory, so that a change is typed without the others.
 const keepTyped = 4000
 
-// goUnit is one folder's package as it is typed: what others import, its own tests with it, and the tests beside it.
-type goUnit struct {
-	dir, path string
-	base      []int32
-	inner     []int32 // tests of the same package
-	outer     []int32 // tests of the package's own _test package
-	needs     []string
-	seen      *looks // of base
-	deep      digest // of what others see of base, and of all it imports inside the tree
-	level     int
-	stale     map[int32]digest // files that have to be typed, with their keys
-}
-
 // Types types what is Go and was not typed before, and binds it anew. Packages from outside the tree are taken to be
 // empty, so names whose types come from there stay with the other rules. It says nothing of files for other systems,
-// of C, and of what does not parse.
+// of C, and of what does not parse. After a change it looks at the packages that the change can be seen from, and no others.
 func (x *Index) Types(ctx context.Context) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	units := x.goUnits()
-	var fresh []int32
-	count, wanted := 0, false
-	for _, u := range units {
-		count += len(u.base) + len(u.inner) + len(u.outer)
-		fresh = append(fresh, x.recall(u, units)...)
-		wanted = wanted || len(u.stale) > 0
+	all := x.units == nil
+	fresh := x.recallUnits()
+	typed, err := x.typeUnits(ctx, keepTyped)
+	if err != nil {
+		return fmt.Errorf("type the packages: %w", err)
 	}
-	if wanted {
-		typed, err := x.typeUnits(ctx, units, count > keepTyped)
-		if err != nil {
-			return fmt.Errorf("type the packages: %w", err)
-		}
-		fresh = append(fresh, typed...)
+	fresh = append(fresh, typed...)
+	if x.world != nil && (len(x.world.packages) == 0 || len(x.world.bare) > keepTyped) {
+		x.world = nil
 	}
-	if count > keepTyped { // nor is kept what would only speed up the next change
-		x.world, x.looked, x.keyed = nil, map[string]looked{}, map[int32]keyed{}
+	if all {
+		x.forgetTypings()
+	} else {
+		x.forgetPast(fresh)
 	}
-	x.forgetTypings()
 	x.bindAll(fresh)
 	if len(fresh) > 0 {
 		x.reverse.Store(nil)
@@ -93,146 +75,40 @@ func (x *Index) Types(ctx context.Context) error {
 	return nil
 }
 
-// goUnits are the packages of the tree, by folder.
-func (x *Index) goUnits() map[string]*goUnit {
-	units := map[string]*goUnit{}
-	for dir, files := range x.folders {
-		if u := x.goUnit(dir, files); u != nil {
-			units[dir] = u
+// typeUnits types the files that have to be, with at most so many files' packages in memory afterwards.
+func (x *Index) typeUnits(ctx context.Context, keep int) (fresh []int32, err error) {
+	var stale []*goUnit
+	for _, u := range x.units {
+		if len(u.stale) > 0 {
+			stale = append(stale, u)
 		}
 	}
-	for _, u := range units {
-		u.needs = slices.DeleteFunc(u.needs, func(d string) bool { return units[d] == nil || d == u.dir })
+	if len(stale) == 0 {
+		return nil, nil
 	}
-	for _, u := range units {
-		u.settle(units, map[string]bool{})
+	if x.world == nil {
+		x.world = &goWorld{fset: token.NewFileSet(), packages: map[string]*types.Package{}, keys: map[string]digest{}, bare: map[string]bareFile{}, records: map[*token.File]*record{}}
 	}
-	return units
-}
-
-func (x *Index) goUnit(dir string, files []int32) *goUnit {
-	u := &goUnit{dir: dir, path: x.rules.goPath(dir), stale: map[int32]digest{}}
-	u.path = cmp.Or(u.path, "./"+dir)
-	name := ""
-	ordered := slices.Clone(files)
-	slices.SortFunc(ordered, func(a, b int32) int { return strings.Compare(x.files[a].path, x.files[b].path) })
-	for _, i := range ordered {
-		e := x.files[i]
-		if e.record.family != goFamily {
-			continue
-		}
-		if e.typed = x.untypable(e); e.typed != "" {
-			continue
-		}
-		pack, test := x.words.text(e.record.pack), strings.HasSuffix(e.path, "_test.go")
-		switch {
-		case test && strings.HasSuffix(pack, "_test"):
-			u.outer = append(u.outer, i)
-		case test:
-			u.inner = append(u.inner, i)
-		case name == "" || name == pack:
-			name = pack
-			u.base = append(u.base, i)
-			for _, m := range e.record.imports {
-				if d, ok := x.rules.goFolder(x.words.text(m.from)); ok && !slices.Contains(u.needs, d) {
-					u.needs = append(u.needs, d)
-				}
-			}
-		default:
-			e.typed = "another package of the same folder"
-		}
+	wanted, files := x.wanted(stale), 0
+	for _, u := range wanted {
+		files += u.files()
 	}
-	if len(u.base)+len(u.inner)+len(u.outer) == 0 {
-		return nil
+	if err := x.planTyping(x.units, wanted, files > keep).run(ctx); err != nil {
+		return nil, err
 	}
-	u.seen = x.looksOf(dir, u.base)
-	return u
-}
-
-// untypable says why a file is left to the other rules, "" if it is not.
-func (x *Index) untypable(e *entry) string {
-	switch {
-	case e.record.refused != 0:
-		return "a file does not parse"
-	case !builds(e.path, x.words.text(e.record.constraint), cmp.Or(x.options.System, runtime.GOOS+"/"+runtime.GOARCH)):
-		return "a file is for other systems or tags"
-	}
-	return ""
-}
-
-// settle computes how deep a package lies in the imports, and the digest of all it stands on. Cycles, which Go does
-// not have, are cut.
-func (u *goUnit) settle(units map[string]*goUnit, open map[string]bool) {
-	if u.level > 0 || open[u.dir] {
-		return
-	}
-	open[u.dir] = true
-	slices.Sort(u.needs)
-	parts := [][]byte{u.seen.sight[:]}
-	level := 0
-	for _, d := range u.needs {
-		n := units[d]
-		n.settle(units, open)
-		level = max(level, n.level)
-		parts = append(parts, n.deep[:])
-	}
-	u.level, u.deep = level+1, digestOf(parts...)
-}
-
-// recall gives files what the cache has of them, and notes those of which it has nothing.
-func (x *Index) recall(u *goUnit, units map[string]*goUnit) (fresh []int32) {
-	needs := x.deepOf(u.needs, units)
-	note := func(files []int32, seen *looks, own bool) {
-		for _, i := range files {
-			e := x.files[i]
-			around := needs
-			if own {
-				around = x.deepOf(append(x.foldersOf(e), u.needs...), units)
-			}
-			key := x.keyOf(i, seen, around, cmp.Or(x.options.System, runtime.GOOS+"/"+runtime.GOARCH))
-			switch t := x.typings[key]; {
-			case e.typing != nil && e.typing.key == key:
-			case t != nil:
-				e.typing = t
+	for _, u := range stale {
+		for i, key := range u.stale {
+			if t := x.files[i].typing; t != nil && t.key == key {
 				fresh = append(fresh, i)
-			default:
-				u.stale[i] = key
+				delete(u.stale, i)
+				x.dirty = true
 			}
 		}
 	}
-	note(u.base, u.seen, false)
-	if len(u.inner)+len(u.outer) > 0 {
-		inner := slices.Concat(u.base, u.inner)
-		note(u.inner, x.looksOf(u.dir+" tests", inner), true)
-		if len(u.outer) > 0 {
-			note(u.outer, x.looksOf(u.dir+" all", append(inner, u.outer...)), true)
-		}
-	}
-	return fresh
+	return fresh, nil
 }
 
-// foldersOf are the packages of the tree that a file imports.
-func (x *Index) foldersOf(e *entry) (out []string) {
-	for _, m := range e.record.imports {
-		if d, ok := x.rules.goFolder(x.words.text(m.from)); ok {
-			out = append(out, d)
-		}
-	}
-	return out
-}
-
-// deepOf is a digest of what packages look like to those that import them.
-func (x *Index) deepOf(dirs []string, units map[string]*goUnit) []byte {
-	slices.Sort(dirs)
-	var all []byte
-	for _, d := range slices.Compact(dirs) {
-		if u := units[d]; u != nil {
-			all = append(append(all, d...), u.deep[:]...)
-		}
-	}
-	return all
-}
-
+// forgetTypings drops what is not of a file as it is now.
 func (x *Index) forgetTypings() {
 	live := map[digest]*typing{}
 	for _, e := range x.files {
@@ -241,34 +117,27 @@ func (x *Index) forgetTypings() {
 		}
 	}
 	x.dirty = x.dirty || len(live) != len(x.typings)
-	x.typings = live
+	x.typings, x.past = live, nil
 }
 
-// typeUnits types the packages that have to be, and those that they import. drops says that none stays in memory.
-func (x *Index) typeUnits(ctx context.Context, units map[string]*goUnit, drops bool) (fresh []int32, err error) {
-	if x.world == nil {
-		x.world = &goWorld{fset: token.NewFileSet(), packages: map[string]*types.Package{}, keys: map[string]digest{}, bare: map[string]bareFile{}}
+// forgetPast is forgetTypings after a change: what was let go of, and is not back among the fresh files, is dropped.
+func (x *Index) forgetPast(fresh []int32) {
+	for _, key := range x.past {
+		delete(x.typings, key)
 	}
-	if err := x.planTyping(units, x.wanted(units), drops).run(ctx); err != nil {
-		return nil, err
+	x.past = nil
+	for _, i := range fresh {
+		x.typings[x.files[i].typing.key] = x.files[i].typing
 	}
-	for _, u := range units {
-		for i := range u.stale {
-			if x.files[i].typing != nil && x.files[i].typing.key == u.stale[i] {
-				fresh = append(fresh, i)
-				x.dirty = true
-			}
-		}
-	}
-	return fresh, nil
 }
 
-// wanted are the packages with stale files and everything they import that the world lacks.
-func (x *Index) wanted(units map[string]*goUnit) (out []*goUnit) {
+// wanted are some packages with stale files and everything they import that the world lacks.
+func (x *Index) wanted(stale []*goUnit) (out []*goUnit) {
+	slices.SortFunc(stale, func(a, b *goUnit) int { return strings.Compare(a.dir, b.dir) })
 	seen := map[string]bool{}
 	var want func(dir string)
 	want = func(dir string) {
-		u := units[dir]
+		u := x.units[dir]
 		if u == nil || seen[dir] {
 			return
 		}
@@ -291,20 +160,9 @@ func (x *Index) wanted(units map[string]*goUnit) (out []*goUnit) {
 			}
 		}
 	}
-	for _, dir := range sortedKeys(units) {
-		if len(units[dir].stale) > 0 {
-			want(dir)
-		}
+	for _, u := range stale {
+		want(u.dir)
 	}
-	return out
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
 	return out
 }
 
@@ -344,6 +202,7 @@ func (x *Index) parseOne(e *entry, full bool) *ast.File {
 	kept = bareFile{e.record.hash, bare(tree)}
 	x.world.mu.Lock()
 	x.world.bare[e.path] = kept
+	x.world.records[x.world.fset.File(tree.FileStart)] = e.record
 	x.world.mu.Unlock()
 	if full {
 		return tree
@@ -446,7 +305,7 @@ func (x *Index) importer(own map[string]*types.Package) types.Importer {
 		if p := own[name]; p != nil {
 			return p, nil
 		}
-		if dir, ok := x.rules.goFolder(name); ok {
+		if dir, ok := x.rules.goFolder(name); ok && x.units[dir] != nil && len(x.units[dir].base) > 0 { // not what was there before
 			x.world.mu.Lock()
 			p := x.world.packages[dir]
 			x.world.mu.Unlock()
@@ -586,14 +445,20 @@ func receiverName(f *types.Func) (container string, member bool) {
 	return named.Obj().Name(), false
 }
 
-// symbolAt finds the symbol where an object is declared.
+// symbolAt finds the symbol where an object is declared, in the text that was parsed: a package that looks as it did before stays, though
+// lines may have moved in its files.
 func (x *Index) symbolAt(obj types.Object, container string, member bool, u typedUse) (typedUse, bool) {
 	at := x.world.fset.PositionFor(obj.Pos(), false)
 	i, ok := x.byPath[at.Filename]
 	if !ok || x.files[i].record == nil {
 		return u, false
 	}
-	r := x.files[i].record
+	x.world.mu.Lock()
+	r := x.world.records[x.world.fset.File(obj.Pos())]
+	x.world.mu.Unlock()
+	if r == nil {
+		return u, false
+	}
 	if n := r.holds(uint32(at.Offset)); member {
 		if n == 0 {
 			return u, false

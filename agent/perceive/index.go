@@ -39,8 +39,9 @@ type Index struct {
 	rules   manifests               // what go.mod, package.json and the like say
 	read    map[string]int          // folders and files that were left out, by reason
 	world   *goWorld                // packages that were typed in this process, nil if none
-	looked  map[string]looked       // what packages of Go look like
-	keyed   map[int32]keyed         // what decides the types of a file of Go
+	units   map[string]*goUnit      // packages of Go by folder, nil until they are asked for
+	moved   map[string]bool         // folders in which a file changed since
+	past    []digest                // of typings that files had before
 	reverse atomic.Pointer[reverse] // who uses whom, nil after a change
 	dirty   bool                    // there is something that the cache has not
 }
@@ -101,7 +102,7 @@ func NewIndex(ctx context.Context, tree fs.FS, o IndexOptions) (*Index, error) {
 	x := &Index{
 		tree: tree, options: o, words: newWords(), kept: map[digest]*record{}, typings: map[digest]*typing{}, byPath: map[string]int32{},
 		folders: map[string][]int32{}, packs: map[uint32][]int32{}, defs: map[uint32][]uint32{}, read: map[string]int{}, bases: map[uint32][]uint32{},
-		impls: map[uint32][]int32{}, looked: map[string]looked{}, keyed: map[int32]keyed{},
+		impls: map[uint32][]int32{}, moved: map[string]bool{},
 	}
 	x.load()
 	found, err := x.walk(ctx)
@@ -119,10 +120,7 @@ func NewIndex(ctx context.Context, tree fs.FS, o IndexOptions) (*Index, error) {
 		}
 	}
 	if len(x.typings) > 0 { // what the cache knows of types is bound at once
-		units := x.goUnits()
-		for _, u := range units {
-			x.recall(u, units)
-		}
+		x.recallUnits()
 	}
 	x.bindAll(x.sources())
 	x.forget()
@@ -283,7 +281,7 @@ func (x *Index) Update(ctx context.Context, names ...string) error {
 		if err != nil {
 			return fmt.Errorf("read the tree: %w", err)
 		}
-		x.rules = readManifests(x.tree, found.manifests)
+		x.rules, x.units = readManifests(x.tree, found.manifests), nil
 		touched.all = true
 	}
 	x.bindAll(x.touchedBy(touched))
@@ -338,6 +336,7 @@ func (x *Index) place(name string, r *record) {
 		key := [3]uint32{s.name, s.container, s.kind}
 		old[key] = append(old[key], n)
 	}
+	x.let(e)
 	x.repack(i, e.record, r)
 	x.addImpls(i, r)
 	e.record, e.nodes, e.typing = r, make([]uint32, len(r.symbols)), nil
@@ -355,6 +354,16 @@ func (x *Index) place(name string, r *record) {
 		for _, n := range left {
 			x.drop(key[0], n)
 		}
+	}
+}
+
+// let lets go of what was known of a file's types.
+func (x *Index) let(e *entry) {
+	if x.units != nil {
+		x.moved[path.Dir(e.path)] = true
+	}
+	if e.typing != nil {
+		x.past = append(x.past, e.typing.key)
 	}
 }
 
@@ -405,6 +414,7 @@ func (x *Index) remove(name string) {
 	for _, n := range e.nodes {
 		x.drop(e.record.symbols[x.nodes[n].symbol-1].name, n)
 	}
+	x.let(e)
 	x.repack(i, e.record, nil)
 	dir := path.Dir(name)
 	x.folders[dir] = slices.DeleteFunc(x.folders[dir], func(f int32) bool { return f == i })

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"path"
 	"runtime"
@@ -42,6 +43,7 @@ type Index struct {
 	units   map[string]*goUnit      // packages of Go by folder, nil until they are asked for
 	moved   map[string]bool         // folders in which a file changed since
 	past    []digest                // of typings that files had before
+	spoken  []uint32                // by word: how many files mention it
 	reverse atomic.Pointer[reverse] // who uses whom, nil after a change
 	dirty   bool                    // there is something that the cache has not
 }
@@ -337,6 +339,7 @@ func (x *Index) place(name string, r *record) {
 		old[key] = append(old[key], n)
 	}
 	x.let(e)
+	x.speak(r, 1)
 	x.repack(i, e.record, r)
 	x.addImpls(i, r)
 	e.record, e.nodes, e.typing = r, make([]uint32, len(r.symbols)), nil
@@ -357,8 +360,21 @@ func (x *Index) place(name string, r *record) {
 	}
 }
 
-// let lets go of what was known of a file's types.
+// speak counts the words that a file mentions, n as often as before.
+func (x *Index) speak(r *record, n int) {
+	if more := len(x.words.list) - len(x.spoken); more > 0 {
+		x.spoken = append(x.spoken, make([]uint32, more)...)
+	}
+	for _, w := range r.mentions {
+		x.spoken[w] += uint32(n) // of -1, which is all ones, this takes one away
+	}
+}
+
+// let lets go of what was known of a file.
 func (x *Index) let(e *entry) {
+	if e.record != nil {
+		x.speak(e.record, -1)
+	}
 	if x.units != nil {
 		x.moved[path.Dir(e.path)] = true
 	}
@@ -499,21 +515,44 @@ func (x *Index) touchedBy(t *touched) []int32 {
 	if t.all {
 		return x.sources()
 	}
+	names := x.spokenElsewhere(t)
+	if len(names)+len(t.moved) == 0 {
+		return slices.Sorted(maps.Keys(t.files))
+	}
 	var out []int32
 	for i, e := range x.files {
-		if e.record != nil && (t.files[int32(i)] || e.record.mention(t.names) || e.imported(t.moved)) {
+		if e.record != nil && (t.files[int32(i)] || e.record.mention(names) || e.imported(t.moved)) {
 			out = append(out, int32(i))
 		}
 	}
 	return out
 }
 
+// spokenElsewhere are the names that files mention besides those that changed: to look for them in every file takes as long as all else.
+func (x *Index) spokenElsewhere(t *touched) (names []uint32) {
+	for n := range t.names {
+		files := uint32(0)
+		if int(n) < len(x.spoken) {
+			files = x.spoken[n]
+		}
+		for f := range t.files {
+			if x.files[f].record.mention([]uint32{n}) {
+				files--
+			}
+		}
+		if files > 0 {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
 func (e *entry) imported(files map[int32]bool) bool {
 	return len(files) > 0 && slices.ContainsFunc(e.imports, func(f int32) bool { return files[f] })
 }
 
-func (r *record) mention(names map[uint32]bool) bool {
-	for n := range names {
+func (r *record) mention(names []uint32) bool {
+	for _, n := range names {
 		if _, ok := slices.BinarySearch(r.mentions, n); ok {
 			return true
 		}

@@ -1,11 +1,47 @@
 package scenes
 
 import (
+	"context"
 	"io/fs"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/redraft-dev/redraft/agent/perceive"
 )
+
+// View is what the scene of a case shows, and where it points.
+type View struct {
+	Case     string  `json:"case"`
+	Language string  `json:"language"`
+	Budget   int     `json:"budget"` // tokens of a scene at most
+	Tokens   int     `json:"tokens"` // of this one, estimated
+	Reach    float64 `json:"reach"`  // share of the places of the released repair that it shows, by Reach
+	First    bool    `json:"first"`  // the address that it offers first is one that the repair changes, by Aimed
+}
+
+// View tells what the scenes of cases show. No model is asked.
+func (b *Bench) View(ctx context.Context, cases []Case, on func(View)) error {
+	for _, c := range cases {
+		err := b.with(ctx, c, func(t turn) error {
+			a := b.blank(c, All, 1)
+			scene := b.scene(t.look, a)
+			v := View{Case: c.ID, Language: c.Language, Budget: a.Budget, Reach: Reach(scene.Text(), t.stage.Root(), t.fix)}
+			for _, s := range scene.Sections {
+				v.Tokens += s.Tokens
+				if s.Name == perceive.Answer { // its form is an answer with nothing in it
+					v.First = Aimed(s.Text, t.stage.Root(), t.fix)
+				}
+			}
+			on(v)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // Reach is the share of the places of the released repair that a prompt shows: a model can hardly change what it does not see.
 // A place is a line that the repair replaces, or two between which it puts something. A line is shown where it stands in the

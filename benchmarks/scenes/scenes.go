@@ -146,7 +146,32 @@ func (b *Bench) blank(c Case, arm string, seed int64) Answer {
 }
 
 // one asks about one case in every arm.
-func (b *Bench) one(ctx context.Context, c Case) (err error) {
+func (b *Bench) one(ctx context.Context, c Case) error {
+	return b.with(ctx, c, func(t turn) error {
+		for _, arm := range b.arms() {
+			for seed := range b.seeds() {
+				a := b.blank(c, arm, seed+1)
+				if b.done[a.place()] {
+					continue
+				}
+				if err := b.answer(ctx, t, &a); err != nil {
+					return fmt.Errorf("%s, arm %s: %w", c.ID, arm, err)
+				}
+				b.done[a.place()] = true
+				if _, ok := b.known[a.asked()]; !ok {
+					b.known[a.asked()] = a
+				}
+				if b.On != nil {
+					b.On(a)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// with lays a case out and does something with its first turn. A case whose red is not seen is told to LeftOut.
+func (b *Bench) with(ctx context.Context, c Case, do func(turn) error) (err error) {
 	stage, fix, err := b.Open(ctx, c)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -158,32 +183,14 @@ func (b *Bench) one(ctx context.Context, c Case) (err error) {
 		return nil
 	}
 	defer func() { err = errors.Join(err, stage.Close()) }()
-	turn := turn{stage: stage, fix: fix}
-	if turn.look, err = firstLook(ctx, stage); err == nil {
-		turn.look.Findings, err = b.sameFindings(c, turn.look.Findings)
+	t := turn{stage: stage, fix: fix}
+	if t.look, err = firstLook(ctx, stage); err == nil {
+		t.look.Findings, err = b.sameFindings(c, t.look.Findings)
 	}
 	if err != nil {
 		return fmt.Errorf("look at %s: %w", c.ID, err)
 	}
-	for _, arm := range b.arms() {
-		for seed := range b.seeds() {
-			a := b.blank(c, arm, seed+1)
-			if b.done[a.place()] {
-				continue
-			}
-			if err := b.answer(ctx, turn, &a); err != nil {
-				return fmt.Errorf("%s, arm %s: %w", c.ID, arm, err)
-			}
-			b.done[a.place()] = true
-			if _, ok := b.known[a.asked()]; !ok {
-				b.known[a.asked()] = a
-			}
-			if b.On != nil {
-				b.On(a)
-			}
-		}
-	}
-	return nil
+	return do(t)
 }
 
 // sameFindings are the findings of the first time that a case was asked about: addresses and names of folders in their texts differ from

@@ -23,7 +23,7 @@ type benchSceneFlags struct {
 	only, arms                      []string
 	seeds, tokens, answer, each     int
 	timeout                         time.Duration
-	list, prepare                   bool
+	list, prepare, reach            bool
 }
 
 func (a *app) benchSceneCmd() *cobra.Command {
@@ -34,13 +34,14 @@ func (a *app) benchSceneCmd() *cobra.Command {
 		Long: "scene lays red checks of public Go modules and Python packages out, and asks a model on this machine to repair them: with all that a\n" +
 			"first turn shows, without each section, and with the skeleton. It records every answer and prints what landed and what it solved.\n" +
 			"One prompt is asked once, whatever arms show it. What stands in the file of answers is not asked again; without --base-url nothing is\n" +
-			"asked and the file's table is printed. A case that is not red here as it should be is told and left out.\n\n" +
+			"asked and the file's table is printed. A case that is not red here as it should be is told and left out. With --reach no model is\n" +
+			"needed: it prints what scenes show of the released repairs, and for how many the first address that they offer is right.\n\n" +
 			"reach is the share of the places of the released repair that the prompts show; aimed are the answers that edit what it changes,\n" +
 			"landed or not. only with and only without count the cases that are solved with a section and not without it, and the other way\n" +
 			"round; p is how likely such a difference is by chance. Packages come from the Go module proxy and the Python package index, and\n" +
 			"are kept.\n" +
 			"Arms: " + strings.Join(scenes.Sections, ", ") + ".\n\nExit: 0 done, 1 with --prepare: a case is not red here, 2 usage, 3 our side failed.",
-		Example: "  redraft bench scene --prepare\n  redraft bench scene --out answers.jsonl --base-url http://127.0.0.1:8080/v1\n  redraft bench scene --out answers.jsonl",
+		Example: "  redraft bench scene --prepare\n  redraft bench scene --reach --tokens 6912\n  redraft bench scene --out answers.jsonl --base-url http://127.0.0.1:8080/v1\n  redraft bench scene --out answers.jsonl",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.benchScene(cmd.Context(), f) },
 	}
@@ -59,7 +60,8 @@ func (a *app) benchSceneCmd() *cobra.Command {
 	fl.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long one run of a check may take")
 	fl.BoolVar(&f.list, "list", false, "print the cases and prepare none")
 	fl.BoolVar(&f.prepare, "prepare", false, "prepare the cases and see their red, and ask nobody")
-	cmd.MarkFlagsMutuallyExclusive("list", "prepare", "base-url")
+	fl.BoolVar(&f.reach, "reach", false, "print what scenes show of the repairs, and ask nobody")
+	cmd.MarkFlagsMutuallyExclusive("list", "prepare", "reach", "base-url")
 	return cmd
 }
 
@@ -73,7 +75,7 @@ func (f benchSceneFlags) valid() error {
 	if f.seeds < 1 || f.tokens < 1 || f.answer < 1 || f.each < 1 {
 		return usage("--seeds, --tokens, --answer and --each must be above zero")
 	}
-	if f.out == "" && !f.list && !f.prepare {
+	if f.out == "" && !f.list && !f.prepare && !f.reach {
 		return usage("--out: name the file of answers")
 	}
 	return nil
@@ -83,13 +85,15 @@ func (a *app) benchScene(ctx context.Context, f benchSceneFlags) error {
 	if err := f.valid(); err != nil {
 		return err
 	}
-	if f.list || f.prepare {
+	if f.list || f.prepare || f.reach {
 		cases, err := a.sceneCases(f)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if f.list {
+		case f.list:
 			return a.listScenes(cases)
+		case f.reach:
+			return a.viewScenes(ctx, f, cases)
 		}
 		return a.prepareScenes(ctx, f, cases)
 	}
@@ -215,6 +219,40 @@ func (a *app) prepareScenes(ctx context.Context, f benchSceneFlags, cases []scen
 	if red < len(all) {
 		return stopped()
 	}
+	return nil
+}
+
+// viewScenes prints what the scenes of cases show, and asks nobody.
+func (a *app) viewScenes(ctx context.Context, f benchSceneFlags, cases []scenes.Case) error {
+	b, done, err := a.sceneBench(f)
+	if err != nil {
+		return err
+	}
+	defer done()
+	b.LeftOut = func(c scenes.Case, why error) {
+		fmt.Fprint(a.err, a.clean.Terminal(fmt.Sprintf("left out: %s: %v\n", c.ID, why)))
+	}
+	all, reach, first := []scenes.View{}, 0.0, 0
+	err = b.View(ctx, cases, func(v scenes.View) {
+		all, reach = append(all, v), reach+v.Reach
+		points := "elsewhere"
+		if v.First {
+			first++
+			points = "right"
+		}
+		if !a.json {
+			fmt.Fprint(a.out, a.clean.Terminal(fmt.Sprintf("%5d tokens  reach %3.0f %%  first address %-9s  %s\n", v.Tokens, 100*v.Reach, points, v.Case)))
+		}
+	})
+	if err != nil {
+		return ourSide(err)
+	}
+	if a.json {
+		a.printJSON(all)
+		return nil
+	}
+	fmt.Fprintf(a.out, "Scenes of %d tokens show %.1f %% of the places that the repairs of %d cases change; the first address is right for %d.\n",
+		f.tokens, 100*reach/float64(max(1, len(all))), len(all), first)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -28,7 +29,18 @@ func TestMain(m *testing.M) {
 		serveForTest()
 		os.Exit(exitFailed)
 	}
-	testscript.Main(built{m}, map[string]func(){"redraft": main})
+	testscript.Main(built{m}, map[string]func(){"redraft": scripted})
+}
+
+// scripted is redraft in a script: where the tests have the race detector, the build that has none. What it runs in parallel runs with the
+// detector in the tests of its packages, and in those of this one that start it as REDRAFT_TEST_MAIN.
+func scripted() {
+	if exe := os.Getenv(plainExe); raced && exe != "" {
+		err := syscall.Exec(exe, append([]string{"redraft"}, os.Args[1:]...), os.Environ())
+		fmt.Fprintln(os.Stderr, "start redraft:", err)
+		os.Exit(exitFailed)
+	}
+	main()
 }
 
 // plainExe names, in the environment of a redraft that a test starts, the program of its repair processes: this one if empty.

@@ -56,10 +56,7 @@ func (x *Index) Types(ctx context.Context) error {
 	all := x.units == nil
 	fresh := x.recallUnits()
 	typed, err := x.typeUnits(ctx, keepTyped)
-	if err != nil {
-		return fmt.Errorf("type the packages: %w", err)
-	}
-	fresh = append(fresh, typed...)
+	fresh = append(fresh, typed...) // what was recalled is bound, even where the typing was stopped: nobody would come back to it
 	if x.world != nil && (len(x.world.packages) == 0 || len(x.world.bare) > keepTyped) {
 		x.world = nil
 	}
@@ -71,6 +68,9 @@ func (x *Index) Types(ctx context.Context) error {
 	x.bindAll(fresh)
 	if len(fresh) > 0 {
 		x.reverse.Store(nil)
+	}
+	if err != nil {
+		return fmt.Errorf("type the packages: %w", err)
 	}
 	return nil
 }

@@ -128,3 +128,28 @@ func (g *goTree) text(name string) string {
 	}
 	return "gone"
 }
+
+// TestTypesStopped: what was known of a file's types is bound again, though the typing of another was stopped.
+func TestTypesStopped(t *testing.T) {
+	file := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	a, b := "package a\n\ntype T struct{ N int }\n\nfunc F(t T) int { return t.N }\n", "package b\n\ntype T struct{ N int }\n\nfunc F(t T) int { return t.N }\n"
+	tree := fstest.MapFS{"go.mod": file("module m\n"), "a/a.go": file(a), "b/b.go": file(b)}
+	x := indexOf(t, tree, "")
+	for _, step := range []struct{ name, text string }{{"a/a.go", a + "\n// More.\n"}, {"a/a.go", a}, {"b/b.go", b + "\n// More.\n"}} {
+		tree[step.name] = file(step.text)
+		if err := x.Update(t.Context(), step.name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if err := x.Types(stopped); err == nil {
+		t.Error("a stopped typing ended well")
+	}
+	if err := x.Types(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(told(indexOf(t, tree, "")), told(x)); d != "" {
+		t.Errorf("after a stopped typing (-new +updated):\n%s", d)
+	}
+}

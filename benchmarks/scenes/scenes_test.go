@@ -79,26 +79,33 @@ func bench(t *testing.T, s *modeltest.Server) *scenes.Bench {
 	}
 }
 
-// TestRun: one prompt is asked once, an answer knows what became of it, and what is known is not asked again.
-func TestRun(t *testing.T) {
-	s := modeltest.New(t, func(r modeltest.Request) modeltest.Reply {
-		switch p := r.Prompt(); {
-		case r.Temperature > 0:
-			return modeltest.Reply{Text: "I cannot."}
-		case strings.Contains(p, "two more") && strings.Contains(p, "assertEqual(cart.total(3)"):
-			return modeltest.Reply{Text: right}
-		default:
-			return modeltest.Reply{Text: wrong}
-		}
-	})
-	b := bench(t, s)
-	var got []scenes.Answer
+// scripted answers by what a prompt shows: right with the failing test, wrong without it, and nothing where it is sampled.
+func scripted(r modeltest.Request) modeltest.Reply {
+	switch p := r.Prompt(); {
+	case r.Temperature > 0:
+		return modeltest.Reply{Text: "I cannot."}
+	case strings.Contains(p, "two more") && strings.Contains(p, "assertEqual(cart.total(3)"):
+		return modeltest.Reply{Text: right}
+	default:
+		return modeltest.Reply{Text: wrong}
+	}
+}
+
+// run asks about a case with two sections switched, twice each, but for what is known.
+func run(t *testing.T, b *scenes.Bench, c scenes.Case, known []scenes.Answer) (got []scenes.Answer) {
+	t.Helper()
 	b.Arms, b.Seeds = []string{perceive.Tests, perceive.History}, 2
 	b.On = func(a scenes.Answer) { got = append(got, a) }
-	c := cartCase(t, cart)
-	if err := b.Run(t.Context(), []scenes.Case{c}, nil); err != nil {
+	if err := b.Run(t.Context(), []scenes.Case{c}, known); err != nil {
 		t.Fatal(err)
 	}
+	return got
+}
+
+// TestRun: one prompt is asked once, and an answer knows what became of it.
+func TestRun(t *testing.T) {
+	s := modeltest.New(t, scripted)
+	got := run(t, bench(t, s), cartCase(t, cart), nil)
 	type line struct {
 		Arm    string
 		Seed   int64
@@ -133,18 +140,22 @@ func TestRun(t *testing.T) {
 	if n := len(s.Requests()); n != 4 || n != len(prompts) {
 		t.Errorf("%d requests for %d prompts, want 4", n, len(prompts))
 	}
+}
 
+// TestResumed: what is known is not asked again.
+func TestResumed(t *testing.T) {
+	s := modeltest.New(t, scripted)
+	b, c := bench(t, s), cartCase(t, cart)
+	got := run(t, b, c, nil)
 	asked := map[string]string{}
 	for _, a := range got {
 		asked[a.Arm] = a.Digest
 	}
 	resumed := append(slices.Clone(got[:2]), got[4]) // all of All, and one of the arm without tests
-	got = nil
-	if err := b.Run(t.Context(), []scenes.Case{c}, resumed); err != nil {
-		t.Fatal(err)
-	}
-	if n := len(s.Requests()); len(got) != 3 || n != 5 {
-		t.Errorf("resumed: %d answers more and %d requests in all, want 3 and 5", len(got), n)
+	before := len(s.Requests())
+	got = run(t, b, c, resumed)
+	if n := len(s.Requests()) - before; len(got) != 3 || n != 1 {
+		t.Errorf("resumed: %d answers and %d requests more, want 3 and 1", len(got), n)
 	}
 	for _, a := range got {
 		if a.Digest != asked[a.Arm] {
@@ -152,9 +163,7 @@ func TestRun(t *testing.T) {
 		}
 	}
 	c.Lay = func(context.Context, string) (scenes.Tree, error) { panic("nothing is left to be asked") }
-	if err := b.Run(t.Context(), []scenes.Case{c}, append(resumed, got...)); err != nil {
-		t.Error(err)
-	}
+	run(t, b, c, append(resumed, got...))
 }
 
 // TestLeftOut: a case that is not its red is told and asks nobody.

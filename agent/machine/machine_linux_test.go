@@ -22,7 +22,11 @@ func TestSample(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(300 * time.Millisecond)
+		for n := 0; n < 3; time.Sleep(time.Millisecond) {
+			s.mu.Lock()
+			n = s.looks
+			s.mu.Unlock()
+		}
 		c.Close()
 		all, looks := s.Stop()
 		want := netip.MustParseAddrPort(l.Addr().String())

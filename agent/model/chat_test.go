@@ -184,12 +184,13 @@ func TestSilence(t *testing.T) {
 
 // A caller that thinks about each piece for longer than the server may be silent does no harm.
 func TestSlowReaderIsNoSilence(t *testing.T) {
+	t.Parallel()
 	f := modeltest.New(t, modeltest.Replies(modeltest.Reply{Text: "one two three", Pace: 20 * time.Millisecond}))
-	s := dial(t, model.Endpoint{BaseURL: f.URL(), Idle: 400 * time.Millisecond})
+	s := dial(t, model.Endpoint{BaseURL: f.URL(), Idle: 2 * time.Second})
 	r := ask("x")
 	r.OnToken = func(n int, _ string) {
 		if n == 1 {
-			time.Sleep(600 * time.Millisecond)
+			time.Sleep(2500 * time.Millisecond)
 		}
 	}
 	if _, err := s.Complete(t.Context(), r); err != nil {

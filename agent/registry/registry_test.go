@@ -29,6 +29,7 @@ type world struct {
 	mu      sync.Mutex
 	asked   []string // method, path and headers that upstream saw
 	records []Record
+	gets    int // each leaves one record
 }
 
 // newWorld starts both. Limits are opt's.
@@ -101,6 +102,7 @@ func (w *world) get(path string, headers ...string) (*http.Response, string, err
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.gets++
 	r.Header.Set("Authorization", "Bearer secret")
 	r.Header.Set("Cookie", "c=d")
 	for i := 0; i < len(headers); i += 2 {
@@ -115,14 +117,22 @@ func (w *world) get(path string, headers ...string) (*http.Response, string, err
 	return resp, string(b), err
 }
 
-// last is the newest record without what differs from run to run; a record is written after its answer.
+// last is the record of the last get, without what differs from run to run. A record is written after its answer.
 func (w *world) last() Record {
-	time.Sleep(20 * time.Millisecond)
+	w.t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		w.proxy.mu.Lock()
+		n := len(w.records)
+		w.proxy.mu.Unlock()
+		if n == w.gets {
+			break
+		}
+		if time.Now().After(end) {
+			w.t.Fatalf("%d records of %d requests", n, w.gets)
+		}
+	}
 	w.proxy.mu.Lock()
 	defer w.proxy.mu.Unlock()
-	if len(w.records) == 0 {
-		w.t.Fatal("nothing was recorded")
-	}
 	r := w.records[len(w.records)-1]
 	r.TS, r.Seconds = time.Time{}, 0
 	return r

@@ -32,7 +32,10 @@ func (o *Oracle) instrumentsDir() (string, error) {
 }
 
 func (o *Oracle) writeInstruments(dir string) error {
-	for from, to := range map[string]string{"unittest.py": "python/sitecustomize.py", "runner.cjs": "runner.cjs", "node-test.mjs": "node-test.mjs"} {
+	for to, from := range map[string]string{
+		"python/sitecustomize.py": "unittest.py", "runner.cjs": "runner.cjs", "node-test.mjs": "node-test.mjs",
+		"watch-pytest/redraft_ran.py": "ran.py", "watch-unittest/sitecustomize.py": "ran.py",
+	} {
 		text, err := instruments.ReadFile("instruments/" + from)
 		if err != nil {
 			return err

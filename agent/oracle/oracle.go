@@ -93,6 +93,8 @@ type Run struct {
 	Result sandbox.Result
 	Report report.Report
 	Files  map[string]string // evidence files of the run, path -> sha256; empty when nothing was kept
+
+	ran []TestLines // where it was watched
 }
 
 // Exec is a command of ours to be run in a tree.
@@ -134,6 +136,7 @@ type request struct {
 	canary      *proof.Canary // laid over the tree once that is hashed
 	mutated     []proof.Mutation
 	lay         map[string]string // texts of files laid over the tree once that is hashed
+	watch       *watching         // which lines tests run is to be told; nothing if nil
 }
 
 // run runs one command in the jail and reads what it said.
@@ -147,14 +150,7 @@ func (o *Oracle) run(ctx context.Context, q request) (Run, error) {
 	if err != nil {
 		return Run{}, err
 	}
-	check := o.Check
-	if q.as != nil {
-		check = *q.as
-	}
-	command, argv, sub := check.Run, shell(check), check.Dir
-	if q.argv != nil {
-		command, argv, sub = patch.Line(q.argv), q.argv, q.sub
-	}
+	check, command, argv, sub := o.commandOf(q)
 	remove, err := o.repository(ctx, q.dir)
 	if err != nil {
 		return Run{}, err
@@ -190,7 +186,10 @@ func (o *Oracle) run(ctx context.Context, q request) (Run, error) {
 	if q.as != nil {
 		r.Check = q.as.ID
 	}
-	if q.argv == nil || q.asCheck {
+	if q.watch != nil {
+		r.ran, _ = q.watch.heard(reports) // what cannot be read says nothing
+	}
+	if (q.argv == nil || q.asCheck) && q.watch == nil {
 		r.Left = o.left(reports, q.dir, began, time.Now())
 	}
 	if o.base != nil {
@@ -206,9 +205,24 @@ func (o *Oracle) run(ctx context.Context, q request) (Run, error) {
 	return r, nil
 }
 
-// reportsFor makes the folder that an instrumented run leaves its reports in, and names the one that it is instrumented from.
+// commandOf is the check that a request runs, and its command as records and as the system have it, and where.
+func (o *Oracle) commandOf(q request) (check plan.Check, command string, argv []string, sub string) {
+	check = o.Check
+	if q.as != nil {
+		check = *q.as
+	}
+	switch {
+	case q.argv != nil:
+		return check, patch.Line(q.argv), q.argv, q.sub
+	case q.watch != nil:
+		return check, o.Check.Run, shell(check), check.Dir // what is put in front of its path is no part of it
+	}
+	return check, check.Run, shell(check), check.Dir
+}
+
+// reportsFor makes the folder that an instrumented or watched run leaves its reports in, and names the one that it is instrumented from.
 func (o *Oracle) reportsFor(q request) (reports, lines string, err error) {
-	if q.mode != proof.Instrumented {
+	if q.mode != proof.Instrumented && q.watch == nil {
 		return "", "", nil
 	}
 	if lines, err = o.instrumentsDir(); err != nil {
@@ -217,7 +231,10 @@ func (o *Oracle) reportsFor(q request) (reports, lines string, err error) {
 	if reports, err = os.MkdirTemp(o.Scratch, "reports-"); err != nil {
 		return "", "", fmt.Errorf("make a folder for reports: %w", err)
 	}
-	return reports, lines, nil
+	if q.watch != nil {
+		err = q.watch.ask(reports)
+	}
+	return reports, lines, err
 }
 
 // repository makes the repository that a run finds in its tree, if there is to be one.
@@ -281,6 +298,9 @@ func (o *Oracle) env(q request, check plan.Check, home, cache, reports, lines st
 	}
 	if q.mode == proof.Instrumented {
 		o.instrument(env, q, reports, lines)
+	}
+	if q.watch != nil {
+		q.watch.watch(env, q.dir, reports, lines)
 	}
 	for _, kv := range q.env {
 		env.setPair(kv)

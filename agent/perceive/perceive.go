@@ -30,6 +30,9 @@ const (
 	Answer   = "answer"     // what may be changed, and the form once more
 )
 
+// Coverage is no section: it is what the failing tests ran, by which the source is chosen. It is switched off like one.
+const Coverage = "coverage"
+
 // Asked are the sections that are off unless Look.On names them.
 var Asked = []string{Project}
 
@@ -47,6 +50,8 @@ type Scene struct {
 	Files    []string // files of which some text is shown and that may be edited
 	Cut      []string // files of which only a part is shown
 	Shown    []Lines  // the lines of those files that are shown, in order within each
+
+	off []string // what is no section and was switched off
 }
 
 // Look says what to show.
@@ -61,6 +66,7 @@ type Look struct {
 	Previous  string                                         // the previous answer as a diff and what it got; "" on a first or memoryless turn
 	Said      string                                         // a person's words about this red; "" if none
 	Suspects  func(lines []Lines) []Suspect                  // who changed lines last; not known if nil
+	Ran       []Ran                                          // what failing tests ran; not known if empty
 	Tokens    func(text string) int                          // of the model in use; 16 are 51 bytes if nil
 	Budget    int                                            // tokens of the whole scene; 7500 if zero
 	Answer    int                                            // tokens of an answer at most; 1024 if zero
@@ -73,6 +79,12 @@ type Look struct {
 type Lines struct {
 	File        string
 	First, Last int
+}
+
+// Ran are some lines that failing tests ran.
+type Ran struct {
+	Lines
+	Suspicion float64 // above 0, 1 where all failing tests and no others ran them: Ochiai's coefficient
 }
 
 // Suspect is the commit that changed some lines last. Its texts are data.
@@ -113,6 +125,9 @@ func (l Look) Scene() Scene {
 	left -= v.count(project) + v.count(breaking) + v.count(history)
 	source, answer := v.source(ranked, max(left, leastTokens))
 	s := Scene{Files: v.files, Cut: v.cut, Shown: v.seen}
+	if l.off(Coverage) {
+		s.off = append(s.off, Coverage)
+	}
 	for _, sec := range []Section{
 		{Name: Task, Text: rules}, {Name: Project, Text: project}, {Name: Tests, Text: tests}, {Name: Source, Text: source},
 		{Name: Breaking, Text: breaking}, {Name: History, Text: history}, {Name: Finding, Text: finding}, {Name: Previous, Text: previous},
@@ -189,14 +204,14 @@ func (s Scene) Tokens() map[string]int {
 	return out
 }
 
-// Off are the sections that are switched off.
+// Off are the sections that are switched off, and Coverage where that is.
 func (s Scene) Off() (names []string) {
 	for _, sec := range s.Sections {
 		if sec.Off {
 			names = append(names, sec.Name)
 		}
 	}
-	return names
+	return append(names, s.off...)
 }
 
 // finding tells what is red, in at most a third of the budget where that can be.

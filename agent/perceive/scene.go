@@ -24,6 +24,9 @@ type viewer struct {
 	files   []string
 	cut     []string
 	seen    []Lines
+
+	suspected map[string]map[int]float64 // by file and line, see suspicion
+	watched   map[string]bool            // ends of file names of whose lines it is known whether they ran
 }
 
 func newViewer(l Look) *viewer {
@@ -38,6 +41,13 @@ func newViewer(l Look) *viewer {
 	}
 	if v.Tokens == nil {
 		v.Tokens = estimate
+	}
+	v.Ran = nil
+	for _, r := range l.Ran {
+		if name, ok := v.resolve(r.File); ok && !v.off(Coverage) && !v.protected(name) {
+			r.File = name
+			v.Ran = append(v.Ran, r)
+		}
 	}
 	return v
 }

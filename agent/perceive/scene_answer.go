@@ -24,7 +24,7 @@ func (v *viewer) answer(ranked []symbol, shown map[string][]span) string {
 		spans, ok := shown[s.file]
 		return !ok || spans != nil && !s.in(spans) || !s.function() && s.kind != "lines"
 	})) {
-		if s.score <= maxWord && ranked[0].score > maxWord && len(addrs) > 0 {
+		if s.why == named && ranked[0].why != named && len(addrs) > 0 {
 			continue
 		}
 		addr := label(s.file) + " :: " + label(s.addr)
@@ -63,7 +63,10 @@ func (v *viewer) likely(ranked []symbol) []symbol {
 	}
 	all := make([]weighed, len(ranked))
 	for i, s := range ranked {
-		all[i] = weighed{s, weights[levelOf(s)](s) * math.Sqrt(float64(v.text(s.file).code(s.span)))}
+		all[i] = weighed{s, weights[s.why](s) * math.Sqrt(float64(v.text(s.file).code(s.span)))}
+		if len(v.Ran) > 0 {
+			all[i].weight = v.mass(s)
+		}
 		if !v.answerable(s) {
 			all[i].weight /= 10
 		}

@@ -36,7 +36,7 @@ func (v *viewer) project(tokens int) string {
 // subjects are the symbols most at issue that can be told apart from what only a word names.
 func (v *viewer) subjects(ranked []symbol) (out []symbol) {
 	for _, s := range ranked {
-		if len(out) < maxSubjects && s.kind != "lines" && (s.score > maxWord || len(out) == 0) {
+		if len(out) < maxSubjects && s.kind != "lines" && (s.why != named || len(out) == 0) {
 			out = append(out, s)
 		}
 	}

@@ -20,7 +20,10 @@ type symbol struct {
 	text  string
 	score int
 	words int // of the score, what the words gave
+	why   int // it is at issue: traced, used, reached or named
 	span
+
+	suspicion float64 // of its lines, where it is known what ran
 }
 
 // function says whether a symbol is what an answer may give whole.
@@ -51,6 +54,7 @@ func (v *viewer) ranked() []symbol {
 	if len(files) == 0 || v.onlyProtected(files) {
 		files = append(files, v.byWords()...)
 	}
+	files = append(files, v.ranFiles()...)
 	var all []symbol
 	seen := map[string]bool{}
 	for _, name := range files {
@@ -59,6 +63,9 @@ func (v *viewer) ranked() []symbol {
 		}
 		seen[name] = true
 		all = append(all, v.symbols(name, score)...)
+	}
+	for i := range all {
+		v.weigh(&all[i])
 	}
 	return rank(all, maps.Clone(v.words))
 }
@@ -217,7 +224,7 @@ func rank(all []symbol, words map[string]int) []symbol {
 	}
 	var out []symbol
 	for _, s := range all {
-		if s.score > maxWord && levelOf(s) > 0 && !s.function() && s.kind != "lines" {
+		if (s.why == used || s.why == reached) && !s.function() && s.kind != "lines" {
 			s.score = max(s.score-valueLess, 1)
 		}
 		if s.score += s.words; s.score > 0 {
@@ -261,103 +268,6 @@ func (v *viewer) source(ranked []symbol, budget int) (text, answer string) {
 	return b.String(), v.answer(ranked, shown)
 }
 
-// blocks shows the files of ranked symbols in their order, as many as there is room for, and counts the others.
-func (v *viewer) blocks(ranked []symbol, left int) (blocks []sourceBlock, unseen int) {
-	var order []string
-	byFile := map[string][]symbol{}
-	for _, s := range ranked {
-		if byFile[s.file] == nil {
-			order = append(order, s.file)
-		}
-		byFile[s.file] = append(byFile[s.file], s)
-	}
-	guessed := left / 4
-	for i, name := range order {
-		room, guess := left, byFile[name][0].score <= maxWord
-		if guess && ranked[0].score > maxWord { // words alone are a guess beside a trace or an edge
-			room = min(left, guessed)
-		}
-		share := room
-		if i+1 < len(order) {
-			share = room * 2 / 3
-		}
-		block := v.sourceBlock(name, byFile[name], room, share)
-		if block.text == "" {
-			unseen++
-			continue
-		}
-		left -= v.count(block.text)
-		if guess {
-			guessed -= v.count(block.text)
-		}
-		blocks = append(blocks, block)
-	}
-	v.widen(blocks, byFile, left)
-	return blocks, unseen
-}
-
-// sourceBlock is what is shown of one file.
-type sourceBlock struct {
-	file  string
-	text  string
-	spans []span   // nil where the file is whole
-	parts []symbol // of functions that are too long
-}
-
-// widen gives the room that is left to the files of which only a part is shown, the first of them first.
-func (v *viewer) widen(blocks []sourceBlock, byFile map[string][]symbol, left int) {
-	for i, old := range blocks {
-		if left < leastPart {
-			return
-		}
-		if old.spans == nil {
-			continue
-		}
-		room := v.count(old.text) + left
-		if wider := v.sourceBlock(old.file, byFile[old.file], room, room); wider.text != "" && v.count(wider.text) > v.count(old.text) {
-			left -= v.count(wider.text) - v.count(old.text)
-			blocks[i] = wider
-		}
-	}
-}
-
-// sourceBlock shows a file where it is small beside its budget, or the best of its symbols that fit into its share of it. Its text is empty
-// where nothing fits.
-func (v *viewer) sourceBlock(name string, syms []symbol, budget, share int) sourceBlock {
-	t := v.text(name)
-	head := label(name) + ":\n"
-	near := syms[0].score >= asked || syms[0].score <= maxWord
-	whole := source(t.src)
-	if guess := v.guess(head+whole) + 12; near && guess < budget*2/3 || v.Wide && guess < budget {
-		block := head + Fence(language(name), whole)
-		if v.count(block) <= budget {
-			return sourceBlock{file: name, text: block}
-		}
-	}
-	head = label(name) + " (only a part is shown):\n"
-	var best sourceBlock
-	most := 0
-	for room, fits, over, tries := share, 0, share*2, 0; tries < 8 && room > 40; tries++ {
-		spans, parts := v.best(t, syms, room)
-		if len(spans) == 0 {
-			break
-		}
-		block := head + Fence(language(name), source(t.excerpt(append(t.preface(), spans...))))
-		if n := v.count(block); n > share {
-			over = room
-		} else {
-			if fits = room; n > most {
-				best, most = sourceBlock{name, block, spans, parts}, n
-			}
-			if share-n < leastPart { // there is hardly room for more
-				break
-			}
-		}
-		room = (fits + over) / 2
-	}
-	return best
-}
-
 // withParts are ranked symbols with the parts that are shown of some in the place of those.
 func withParts(ranked, parts []symbol) []symbol {
 	if len(parts) == 0 {
@@ -374,69 +284,15 @@ func withParts(ranked, parts []symbol) []symbol {
 	return out
 }
 
-// best are the lines of the best symbols that fit into some room, and in the room that is left parts of those that do not fit. Of a type
-// that does not fit its head is shown.
-func (v *viewer) best(t *text, syms []symbol, room int) (out []span, parts []symbol) {
-	for _, s := range t.preface() {
-		room -= v.guess(t.of(s))
-	}
-	take := func(s symbol) {
-		room -= v.guess(s.text) + 8
-		out = append(out, s.span)
-		if sym, ok := t.enclosing(s.first); ok {
-			out = append(out, t.heads(sym)...)
-		}
-	}
-	var long []symbol
-	shorten := func() { // what is more at issue is shown in part before what is less is shown at all
-		for _, s := range long {
-			if part, ok := v.part(t, s, room); ok && len(parts) < maxParts {
-				parts, out = append(parts, part), append(out, span{s.first, s.first})
-				take(part)
-			}
-		}
-		long = nil
-	}
-	level := 0
-	for _, s := range syms[:min(len(syms), maxWithin)] {
-		if now := levelOf(s); now != level {
-			shorten()
-			level = now
-		}
-		switch {
-		case s.in(out):
-		case v.guess(s.text)+8 <= room && v.answerable(s):
-			take(s)
-		default:
-			long = append(long, s)
-		}
-	}
-	shorten()
-	return out, parts
-}
-
-// levelOf is why a symbol is at issue: 0 the trace, 1 the test uses it, 2 over one step, 3 words.
-func levelOf(s symbol) int {
-	switch n := s.score; {
-	case n >= framed-maxFrames*maxTests:
-		return 0
-	case n >= asked:
-		return 1
-	case n > maxWord:
-		return 2
-	}
-	return 3
-}
-
 const (
-	maxParts  = 2  // symbols of a file of which a part is shown
+	maxParts  = 2  // functions of which a part is shown
 	leastPart = 80 // tokens of a part
 )
 
 // part is what is shown of a function that is too long for some room: the lines that the trace goes through, or else those that the
 // tests and the findings name most. It is addressed by its lines.
 func (v *viewer) part(t *text, s symbol, room int) (part symbol, ok bool) {
-	if s.score <= maxWord || room < leastPart || !s.function() {
+	if s.why == named || room < leastPart || !s.function() {
 		return part, false
 	}
 	room = min(room, v.mostAnswer())
@@ -472,6 +328,9 @@ func (v *viewer) weights(t *text, at span) []int {
 				out[p.line-at.first] += 1000
 			}
 		}
+	}
+	for i := range out {
+		out[i] += int(300 * v.suspicion(t.name, span{at.first + i, at.first + i}))
 	}
 	lines := map[string][]int{}     // of the words that are named
 	for i := 1; i < len(out); i++ { // the first line is shown in any case

@@ -46,13 +46,16 @@ type Agent struct {
 	Trace    *trace.Recorder
 	Root     fs.FS
 	Policy   patch.Policy
-	Evidence string                                          // absolute directory
-	Merge    func(ctx context.Context) (oracle.Sight, error) // sees what the root becomes in its base, asked when the root is green; none if nil
-	Base     func(ctx context.Context) (oracle.Sight, error) // sees a pull request's base, asked when the root is red; none if nil
+	Evidence string                                                                 // absolute directory
+	Coverage func(ctx context.Context, seen oracle.Verdict) ([]perceive.Ran, error) // tells what the failing tests ran; not known if nil
+	Merge    func(ctx context.Context) (oracle.Sight, error)                        // sees what the root becomes in its base, asked when the root is green; none if nil
+	Base     func(ctx context.Context) (oracle.Sight, error)                        // sees a pull request's base, asked when the root is red; none if nil
 
 	seen      oracle.Sight
 	index     *perceive.Index // of the root, nil until the first question to a model
 	unindexed bool            // it could not be made
+	ran       []perceive.Ran  // what the failing tests ran
+	watched   bool            // that is known, or cannot be
 	command   string          // the smallest command that shows the red
 	spent     spent
 	judged    map[string]string // a change but for layout and comments -> what it got

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
+	"github.com/redraft-dev/redraft/agent/perceive"
 	"github.com/redraft-dev/redraft/agent/trace"
 )
 
@@ -15,6 +17,9 @@ func (a *Agent) inMode(ctx context.Context) (trace.Stop, bool, error) {
 	case trace.ModeLook:
 		return trace.Stop{Reason: trace.Exhausted, Text: "The check is red; it was to be looked at alone."}, true, nil
 	case trace.ModeDiagnose:
+		if slices.Contains(a.Job.On, perceive.Coverage) {
+			a.covered(ctx)
+		}
 		return trace.Stop{Reason: trace.Exhausted, Class: string(a.seen.Class), Text: fmt.Sprintf("The check is red (%s). It was to be diagnosed alone: nothing was changed.", a.seen.Class),
 			Next: a.seen.Class.NextSafeAction()}, true, nil
 	case trace.ModeAgain:

@@ -1,11 +1,17 @@
 package agent
 
 import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/redraft-dev/redraft/agent/oracle"
+	"github.com/redraft-dev/redraft/agent/perceive"
 	"github.com/redraft-dev/redraft/agent/report"
 	"github.com/redraft-dev/redraft/agent/trace"
 )
@@ -58,6 +64,47 @@ func TestInMode(t *testing.T) {
 		stop, got, err := a.inMode(t.Context())
 		if err != nil || got != over || over && stop.Reason != trace.Exhausted {
 			t.Errorf("%q: got %+v, %v, %v", mode, stop, got, err)
+		}
+	}
+}
+
+// TestCovered: what the failing tests ran is seen once for all turns and written down, not at all where that is switched off, and
+// missed where it cannot be seen.
+func TestCovered(t *testing.T) {
+	one := []perceive.Ran{{Lines: perceive.Lines{File: "a.go", First: 3, Last: 4}, Suspicion: 1}}
+	for _, row := range []struct {
+		name        string
+		off         []string
+		ran         []perceive.Ran
+		err         error
+		calls, told int
+	}{
+		{"seen", nil, one, nil, 1, 1},
+		{"nothing ran", nil, nil, nil, 1, 0},
+		{"not seen", nil, one, errors.New("no"), 1, 0},
+		{"off", []string{perceive.Coverage}, one, nil, 0, 0},
+	} {
+		dir := t.TempDir()
+		rec, err := trace.Open(dir, "j", nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls := 0
+		a := &Agent{Trace: rec, Job: trace.Job{Off: row.off, On: []string{perceive.Coverage}, Mode: trace.ModeDiagnose}, Coverage: func(context.Context, oracle.Verdict) ([]perceive.Ran, error) {
+			calls++
+			return row.ran, row.err
+		}}
+		_, _, _ = a.inMode(t.Context())
+		got := a.covered(t.Context())
+		if err := rec.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if calls != row.calls || len(got) != row.told {
+			t.Errorf("%s: %d calls, got %v", row.name, calls, got)
+		}
+		b, err := os.ReadFile(filepath.Join(dir, trace.FileName))
+		if n := strings.Count(string(b), `"type":"ran"`); err != nil || n != row.told {
+			t.Errorf("%s: told %d times, %v:\n%s", row.name, n, err, b)
 		}
 	}
 }

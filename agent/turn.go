@@ -79,7 +79,7 @@ func (a *Agent) turn(ctx context.Context, tier string, p Proposer, n int, m *mem
 // ask builds the scene, asks, and writes down what was sent and what came back.
 func (a *Agent) ask(ctx context.Context, tier string, p Proposer, n int, m *memory) (model.Reply, error) {
 	look := perceive.Look{
-		Root: a.Root, Index: a.indexed(ctx), Module: a.Oracle.Module, Rules: Rules(), Command: a.command, Findings: a.seen.Findings,
+		Root: a.Root, Index: a.indexed(ctx), Module: a.Oracle.Module, Rules: Rules(), Command: a.command, Findings: a.seen.Findings, Ran: a.covered(ctx),
 		Protected: a.Policy.Protected, Tokens: p.Tokens, Budget: m.budget, Answer: a.maxTokens(), Wide: m.same > 0, Said: a.Job.Said, Suspects: Suspects(a.Job.Recent), Off: a.Job.Off, On: a.Job.On,
 	}
 	if n%2 == 0 { // every second turn is memoryless: a small model that is shown its own answer repeats it
@@ -289,6 +289,30 @@ func (a *Agent) indexed(ctx context.Context) *perceive.Index {
 	}
 	a.index = x
 	return x
+}
+
+// covered is what the failing tests ran, seen at the first question and shared by all turns. Nothing is known of it where it is switched
+// off or could not be seen.
+func (a *Agent) covered(ctx context.Context) []perceive.Ran {
+	if a.watched || a.Coverage == nil || slices.Contains(a.Job.Off, perceive.Coverage) {
+		return a.ran
+	}
+	a.watched = true
+	a.step("seeing what the failing tests run")
+	ran, err := a.Coverage(ctx, a.seen.Verdict)
+	if err != nil && ctx.Err() == nil {
+		a.step(fmt.Sprintf("what the failing tests run is not known: %v", err))
+	}
+	if err != nil || len(ran) == 0 {
+		return nil
+	}
+	a.ran = ran
+	var data trace.RanData
+	for _, r := range ran {
+		data.Lines = append(data.Lines, trace.RanLines{File: r.File, First: r.First, Last: r.Last, Suspicion: r.Suspicion})
+	}
+	a.add(0, trace.TypeRan, data)
+	return ran
 }
 
 // Shell is an argv as a person would type it.

@@ -22,7 +22,7 @@ import (
 // Bounds of the coverage runs.
 const (
 	failingRuns = 12
-	passingRuns = 40
+	passingRuns = 40               // each of them a process
 	coverTime   = 60 * time.Second // of all runs of one package's tests
 	maxProfile  = 8 << 20
 )

@@ -30,7 +30,8 @@ type Mechanic struct {
 	Budget time.Duration // of the search, the caller's own time left out; 5 minutes if zero
 	OnTry  func(Try)     // told of every candidate, in order, from one goroutine; nobody if nil
 
-	plain bool // one build a candidate, never one build for many; tests compare the two
+	plain    bool      // one build a candidate, never one build for many; tests compare the two
+	spectrum *spectrum // what Go's tests ran, once that was seen
 }
 
 // Candidate is a change that might be the repair.

@@ -52,6 +52,7 @@ func (h *hunt) candidates(ctx context.Context, red []testID) ([]Candidate, error
 	if err != nil {
 		return nil, err
 	}
+	h.spectrum = s
 	list := ranked(suspect(h.project, s, red, h.seen.Findings), h.may)
 	var out []Candidate
 	seen := map[[sha256.Size]byte]bool{} // several edits may come to one text

@@ -149,6 +149,7 @@ const (
 	TypeGit       = "git"       // GitData
 	TypeRun       = "run"       // one command in the jail: RunData
 	TypeVerdict   = "verdict"   // VerdictData
+	TypeRan       = "ran"       // RanData
 	TypeScene     = "scene"     // SceneData
 	TypeRequest   = "request"   // RequestData
 	TypeTokens    = "tokens"    // every 16 pieces: TokensData
@@ -252,6 +253,19 @@ type SceneData struct {
 	Digest   string         `json:"digest"`
 	Sections map[string]int `json:"sections"` // name -> bytes; 0 is switched off or empty
 	Off      []string       `json:"off,omitempty"`
+}
+
+// RanData is what the failing tests ran of files that may be changed.
+type RanData struct {
+	Lines []RanLines `json:"lines"`
+}
+
+// RanLines are some lines, from 1, and how much they are suspected: above 0, at most 1.
+type RanLines struct {
+	File      string  `json:"file"`
+	First     int     `json:"first"`
+	Last      int     `json:"last"`
+	Suspicion float64 `json:"suspicion"`
 }
 
 // RequestData is one question, byte for byte.

@@ -21,6 +21,7 @@ var eventTexts = map[string]func(Event) string{
 	TypeRun:       func(e Event) string { return runText(decode[RunData](e)) },
 	TypeVerdict:   func(e Event) string { return verdictText(decode[VerdictData](e)) },
 	TypeScene:     func(e Event) string { return sceneText(decode[SceneData](e)) },
+	TypeRan:       func(e Event) string { return ranText(decode[RanData](e)) },
 	TypeRequest:   func(e Event) string { return requestText(decode[RequestData](e)) },
 	TypeTokens:    func(e Event) string { return count(decode[TokensData](e).N, "piece") + " so far" },
 	TypeReply:     func(e Event) string { return replyText(decode[ReplyData](e)) },
@@ -127,6 +128,23 @@ func verdictText(v VerdictData) string {
 	}
 	if v.Text != "" {
 		text += ". " + oneLine(v.Text, 200)
+	}
+	return text
+}
+
+func ranText(r RanData) string {
+	files := map[string]bool{}
+	lines, most := 0, RanLines{}
+	for _, l := range r.Lines {
+		files[l.File] = true
+		lines += max(l.Last-l.First+1, 0)
+		if l.Suspicion > most.Suspicion {
+			most = l
+		}
+	}
+	text := fmt.Sprintf("the failing tests run %s of %s", count(lines, "line"), count(len(files), "file"))
+	if most.File != "" {
+		text += fmt.Sprintf(", most suspected %s:%d", oneLine(most.File, 120), most.First)
 	}
 	return text
 }

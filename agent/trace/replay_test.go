@@ -86,7 +86,7 @@ func TestReplayTellsOfAWriteError(t *testing.T) {
 
 // TestEveryTypeHasItsText: a type without one would be printed as raw JSON.
 func TestEveryTypeHasItsText(t *testing.T) {
-	for _, typ := range []string{TypeEvent, TypeTree, TypeGit, TypeRun, TypeVerdict, TypeScene, TypeRequest, TypeTokens, TypeReply,
+	for _, typ := range []string{TypeEvent, TypeTree, TypeGit, TypeRun, TypeVerdict, TypeScene, TypeRan, TypeRequest, TypeTokens, TypeReply,
 		TypeSlip, TypePatch, TypeCandidate, TypeEscalate, TypeRung, TypeReceipt, TypeStep, TypeStop, TypeAdmit, TypeDraft, TypeFlake, TypeReduced, TypeBisect} {
 		if _, ok := eventTexts[typ]; !ok {
 			t.Errorf("%s has none", typ)

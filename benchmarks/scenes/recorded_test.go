@@ -5,8 +5,12 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/redraft-dev/redraft/agent/perceive"
 	"github.com/redraft-dev/redraft/benchmarks/scenes"
 )
+
+// later are the arms that came after answers had been recorded.
+var later = []string{perceive.Coverage}
 
 // TestRecorded: the recorded answers of real models are read, and every arm was asked about the same cases, 24 or more.
 func TestRecorded(t *testing.T) {
@@ -24,7 +28,7 @@ func TestRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows := scenes.Rows(answers)
-		if len(rows)%(len(scenes.Sections)+1) != 0 {
+		if arms := len(scenes.Sections) + 1; len(rows)%arms != 0 && len(rows)%(arms-len(later)) != 0 {
 			t.Errorf("%s: an arm is missing: %d rows", filepath.Base(name), len(rows))
 		}
 		for _, row := range rows {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/redraft-dev/redraft/agent"
+	"github.com/redraft-dev/redraft/agent/mechanic"
 	"github.com/redraft-dev/redraft/agent/model"
 	"github.com/redraft-dev/redraft/agent/patch"
 	"github.com/redraft-dev/redraft/agent/perceive"
@@ -31,7 +32,7 @@ const All = "all"
 // They stand in the order in which they are asked: a server keeps what two prompts in a row have in common at their beginning,
 // so that what stands last in a scene is switched first. The first turn of a job without words of a person shows no other
 // section that could be switched.
-var Sections = []string{perceive.Finding, perceive.History, perceive.Breaking, perceive.Source, perceive.Tests, perceive.Project}
+var Sections = []string{perceive.Finding, perceive.History, perceive.Breaking, perceive.Coverage, perceive.Source, perceive.Tests, perceive.Project}
 
 // added says whether an arm shows more than All.
 func added(arm string) bool { return slices.Contains(perceive.Asked, arm) }
@@ -185,7 +186,10 @@ func (b *Bench) with(ctx context.Context, c Case, do func(turn) error) (err erro
 	defer func() { err = errors.Join(err, stage.Close()) }()
 	t := turn{stage: stage, fix: fix}
 	if t.look, err = firstLook(ctx, stage); err == nil {
-		t.look.Findings, err = b.sameFindings(c, t.look.Findings)
+		t.look.Findings, err = same(b, "seen", c, t.look.Findings)
+	}
+	if err == nil {
+		t.look.Ran, err = same(b, "ran", c, t.look.Ran)
 	}
 	if err != nil {
 		return fmt.Errorf("look at %s: %w", c.ID, err)
@@ -193,10 +197,10 @@ func (b *Bench) with(ctx context.Context, c Case, do func(turn) error) (err erro
 	return do(t)
 }
 
-// sameFindings are the findings of the first time that a case was asked about: addresses and names of folders in their texts differ from
-// run to run, and all arms of a case are to show the same.
-func (b *Bench) sameFindings(c Case, now []report.Result) (first []report.Result, err error) {
-	name := filepath.Join(b.Work, "seen", fileName(c.ID)+".json")
+// same is what was seen the first time that a case was asked about: addresses and names of folders in texts differ from run to run, as do
+// the lines that tests run, and all arms of a case are to show the same.
+func same[T any](b *Bench, what string, c Case, now []T) (first []T, err error) {
+	name := filepath.Join(b.Work, what, fileName(c.ID)+".json")
 	if raw, err := os.ReadFile(name); err == nil && json.Unmarshal(raw, &first) == nil && len(first) > 0 {
 		return first, nil
 	}
@@ -226,6 +230,10 @@ func firstLook(ctx context.Context, stage *hacks.Stage) (perceive.Look, error) {
 	}
 	if argv := o.OnlyCommand(seen.Findings); argv != nil {
 		look.Command = agent.Shell(argv)
+	}
+	m := mechanic.Mechanic{Oracle: o, Policy: stage.Policy(), Root: stage.Root(), Module: o.Module}
+	if look.Ran, err = m.Ran(ctx, seen.Verdict); err != nil && ctx.Err() != nil {
+		return perceive.Look{}, context.Cause(ctx)
 	}
 	return look, nil
 }

@@ -97,8 +97,8 @@ func (a *app) explain(cmd *cobra.Command, dir string, f fixFlags) error {
 	return nil
 }
 
-// see runs a job that sees the red of HEAD, says what it is, and stops.
-func (a *app) see(ctx context.Context, dir string, f fixFlags) (*screen, job.Outcome, error) {
+// see runs a job that sees the red of HEAD, says what it is, and stops; with perceive.Coverage in on it sees what the failing tests run too.
+func (a *app) see(ctx context.Context, dir string, f fixFlags, on ...string) (*screen, job.Outcome, error) {
 	f.tiers, f.seed = "mechanic", 1
 	s, err := a.begin(ctx, dir, f)
 	if err != nil {
@@ -108,7 +108,7 @@ func (a *app) see(ctx context.Context, dir string, f fixFlags) (*screen, job.Out
 	ui := a.newScreen()
 	ui.quiet = true
 	j := s.job(a, f, "explain-red", ui.event)
-	j.Spec.Mode, j.Bisect = trace.ModeDiagnose, true
+	j.Spec.Mode, j.Bisect, j.Spec.On = trace.ModeDiagnose, true, on
 	out, err := j.Do(ctx)
 	if err != nil {
 		return ui, out, a.endOf(ctx, out, err)

@@ -166,8 +166,11 @@ func (a *app) assemble(ctx context.Context, j trace.Job, rec *trace.Recorder) (a
 	if j.Fixers {
 		o.Fixers = job.Fixers(root, o.Check)
 	}
-	if own := fixers(root, o.Check); slices.Contains(j.Tiers, agent.Mechanic) && (needs.Go != "" || len(own) > 0) {
-		ag.Mechanic = &mechanic.Mechanic{Oracle: o, Policy: o.Policy, Root: root, Module: o.Module, Fixers: own, Width: width(j)}
+	own := fixers(root, o.Check)
+	m := &mechanic.Mechanic{Oracle: o, Policy: o.Policy, Root: root, Module: o.Module, Fixers: own, Width: width(j)}
+	ag.Coverage = m.Ran
+	if slices.Contains(j.Tiers, agent.Mechanic) && (needs.Go != "" || len(own) > 0) {
+		ag.Mechanic = m
 		ag.Mechanic.OnTry = func(t mechanic.Try) { _ = rec.Add(0, trace.TypeCandidate, candidate(t)) }
 	}
 	return ag, func() { _, _ = closeRoot(), closeOthers() }, nil

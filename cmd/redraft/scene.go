@@ -31,7 +31,7 @@ type sceneFlags struct {
 // sceneSections are the names that --off and --on know.
 var sceneSections = []string{
 	perceive.Task, perceive.Project, perceive.Tests, perceive.Source, perceive.Breaking, perceive.History, perceive.Finding, perceive.Previous,
-	perceive.Said, perceive.Answer,
+	perceive.Said, perceive.Answer, perceive.Coverage,
 }
 
 // sceneCmd prints what a turn would show.
@@ -43,8 +43,9 @@ func (a *app) sceneCmd() *cobra.Command {
 		Long: "scene prints what the first turn of a repair would show a model: the failing test with what it needs, the source at issue, what\n" +
 			"depends on it, what the last commits changed there, and the finding. A list of the sections with their tokens follows. It sees the\n" +
 			"red as explain-red does: by running the check on HEAD in a jail, or with --report or --log from files, and then runs nothing. The\n" +
-			"tree is the folder as it lies. A token is 3.2 bytes here. A file named - is standard input.\n\n" +
-			"Sections: " + strings.Join(sceneSections, ", ") + ".\nThe skeleton is off unless --on names it.\n\nExit: 0 shown, 1 nothing is red, 2 usage, 3 our side failed.",
+			"tree is the folder as it lies. The source is chosen by what the failing tests run, where the check's runs can tell that (Go, pytest,\n" +
+			"unittest) and coverage is not off. A token is 3.2 bytes here. A file named - is standard input.\n\n" +
+			"Sections: " + strings.Join(sceneSections, ", ") + ".\nThe skeleton is off unless --on names it; coverage is no section, and is switched off like one.\n\nExit: 0 shown, 1 nothing is red, 2 usage, 3 our side failed.",
 		Example: "  redraft scene --check 'go test ./...'\n  pytest -q | redraft scene --report -\n  redraft scene --log job.log --off dependents",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.scene(cmd, f) },
@@ -77,46 +78,60 @@ func (f sceneFlags) valid() error {
 	return nil
 }
 
-// redOf is what is red by a log, by reports, or by the check's own runs; and the command that showed it as far as that is known.
-func (a *app) redOf(cmd *cobra.Command, f sceneFlags) ([]report.Result, string, error) {
+// red is what a scene is about.
+type red struct {
+	findings []report.Result
+	command  string // that showed it, as far as that is known
+	ran      []perceive.Ran
+}
+
+// redOf is what is red by a log, by reports, or by the check's own runs.
+func (a *app) redOf(cmd *cobra.Command, f sceneFlags) (red, error) {
 	switch {
 	case f.log != "":
 		l, err := readLog(cmd.InOrStdin(), f.log)
-		return l.Report.Findings(), firstLine(l.Step.Command), err
+		return red{findings: l.Report.Findings(), command: firstLine(l.Step.Command)}, err
 	case len(f.reports) > 0:
 		files, err := readReports(cmd.InOrStdin(), f.reports)
 		r, _ := report.ReadFiles(files)
-		return r.Findings(), "", err
+		return red{findings: r.Findings()}, err
 	}
 	dir, err := filepath.Abs(f.dir)
 	if err != nil {
-		return nil, "", ourSide(err)
+		return red{}, ourSide(err)
 	}
-	ui, out, err := a.see(cmd.Context(), dir, fixFlags{check: f.check, sandbox: f.sandbox})
+	var on []string
+	if !slices.Contains(f.off, perceive.Coverage) {
+		on = []string{perceive.Coverage}
+	}
+	ui, out, err := a.see(cmd.Context(), dir, fixFlags{check: f.check, sandbox: f.sandbox}, on...)
 	if err != nil {
-		return nil, "", err
+		return red{}, err
 	}
 	if ui.see == nil || ui.see.Color != "red" {
-		return nil, "", &coded{exitStopped, fmt.Errorf("nothing is red here: %s", out.Stop.Text)}
+		return red{}, &coded{exitStopped, fmt.Errorf("nothing is red here: %s", out.Stop.Text)}
 	}
-	var all []report.Result
+	all := red{command: ui.see.Command}
+	for _, l := range ui.ran.Lines {
+		all.ran = append(all.ran, perceive.Ran{Lines: perceive.Lines{File: l.File, First: l.First, Last: l.Last}, Suspicion: l.Suspicion})
+	}
 	for _, x := range ui.see.Findings {
-		all = append(all, report.Result{
+		all.findings = append(all.findings, report.Result{
 			ID: x.ID, Kind: report.Kind(x.Kind), Status: report.Status(x.Status), File: x.File, Line: x.Line, Got: x.Got, Want: x.Want, Message: x.Message,
 		})
 	}
-	return all, ui.see.Command, nil
+	return all, nil
 }
 
 func (a *app) scene(cmd *cobra.Command, f sceneFlags) error {
 	if err := f.valid(); err != nil {
 		return err
 	}
-	findings, command, err := a.redOf(cmd, f)
+	r, err := a.redOf(cmd, f)
 	if err != nil {
 		return err
 	}
-	if len(findings) == 0 {
+	if len(r.findings) == 0 {
 		return &coded{exitStopped, errors.New("nothing is told to be red")}
 	}
 	x, err := a.index(cmd.Context(), f.dir, true)
@@ -126,7 +141,7 @@ func (a *app) scene(cmd *cobra.Command, f sceneFlags) error {
 	defer x.close()
 	look := perceive.Look{
 		Root: x.tree, Index: x.Index, Module: modulePath(f.dir, "."), Rules: agent.Rules(),
-		Command: cmp.Or(f.check, command, "the check"), Findings: findings, Protected: patch.Policy{}.Protected,
+		Command: cmp.Or(f.check, r.command, "the check"), Findings: r.findings, Ran: r.ran, Protected: patch.Policy{}.Protected,
 		Suspects: agent.Suspects(a.recent(cmd.Context(), f.dir)), Budget: f.tokens, Wide: f.wide, Off: f.off, On: f.on,
 	}
 	a.showScene(look.Scene(), f.tokens)

@@ -23,6 +23,7 @@ type screen struct {
 	applied bool
 	rungs   []trace.RungData
 	see     *trace.VerdictData
+	ran     trace.RanData
 }
 
 func (a *app) newScreen() *screen {
@@ -111,6 +112,8 @@ func (s *screen) event(e trace.Event) {
 		var d trace.PatchData
 		decode(e, &d)
 		s.at("judging a change by %s%s", d.By, dash(d.Why))
+	case trace.TypeRan:
+		decode(e, &s.ran)
 	case trace.TypeRung:
 		var d trace.RungData
 		decode(e, &d)

@@ -2,12 +2,16 @@ package scenes
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"github.com/redraft-dev/redraft/agent/oracle"
 	"github.com/redraft-dev/redraft/agent/perceive"
+	"github.com/redraft-dev/redraft/agent/plan"
+	"github.com/redraft-dev/redraft/agent/proof"
 )
 
 // View is what the scene of a case shows, and where it points.
@@ -20,27 +24,63 @@ type View struct {
 	First    bool    `json:"first"`  // the address that it offers first is one that the repair changes, by Aimed
 }
 
-// View tells what the scenes of cases show. No model is asked.
+// View tells what the scenes of cases show. No model is asked, and a case whose red was seen before is not run again.
 func (b *Bench) View(ctx context.Context, cases []Case, on func(View)) error {
 	for _, c := range cases {
-		err := b.with(ctx, c, func(t turn) error {
-			a := b.blank(c, All, 1)
-			scene := b.scene(t.look, a)
-			v := View{Case: c.ID, Language: c.Language, Budget: a.Budget, Reach: Reach(scene.Text(), t.stage.Root(), t.fix)}
-			for _, s := range scene.Sections {
-				v.Tokens += s.Tokens
-				if s.Name == perceive.Answer { // its form is an answer with nothing in it
-					v.First = Aimed(s.Text, t.stage.Root(), t.fix)
-				}
-			}
-			on(v)
+		view := func(look perceive.Look, fix map[string][]byte) error {
+			on(b.view(c, look, fix))
 			return nil
-		})
+		}
+		first, ok := b.seen(c)
+		var err error
+		if ok {
+			err = b.again(ctx, c, first, view)
+		} else {
+			err = b.with(ctx, c, func(t turn) error { return view(t.look, t.fix) })
+		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// again looks at a case as it was seen first.
+func (b *Bench) again(ctx context.Context, c Case, first sight, do func(perceive.Look, map[string][]byte) error) error {
+	tree, err := c.Lay(ctx, b.Work)
+	if err != nil {
+		return fmt.Errorf("lay %s out: %w", c.ID, err)
+	}
+	root, shut, err := oracle.FS(tree.Dir)
+	if err != nil {
+		return err
+	}
+	defer shut() //nolint:errcheck // it is only read
+	set, err := plan.FromCommand(root, c.Check)
+	if err != nil {
+		return fmt.Errorf("look at %s: %w", c.ID, err)
+	}
+	look, err := indexed(ctx, root)
+	if err != nil {
+		return fmt.Errorf("look at %s: %w", c.ID, err)
+	}
+	look.Module, look.Command, look.Findings, look.Ran = first.Module, first.Command, first.Findings, first.Ran
+	look.Protected = proof.PatchPolicy(nil, nil, set.AllScripts(), 0, 0).Protected
+	return do(look, tree.Fix)
+}
+
+// view tells what one scene shows.
+func (b *Bench) view(c Case, look perceive.Look, fix map[string][]byte) View {
+	a := b.blank(c, All, 1)
+	scene := b.scene(look, a)
+	v := View{Case: c.ID, Language: c.Language, Budget: a.Budget, Reach: Reach(scene.Text(), look.Root, fix)}
+	for _, s := range scene.Sections {
+		v.Tokens += s.Tokens
+		if s.Name == perceive.Answer { // its form is an answer with nothing in it
+			v.First = Aimed(s.Text, look.Root, fix)
+		}
+	}
+	return v
 }
 
 // Reach is the share of the places of the released repair that a prompt shows: a model can hardly change what it does not see.

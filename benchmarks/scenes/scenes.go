@@ -186,10 +186,7 @@ func (b *Bench) with(ctx context.Context, c Case, do func(turn) error) (err erro
 	defer func() { err = errors.Join(err, stage.Close()) }()
 	t := turn{stage: stage, fix: fix}
 	if t.look, err = firstLook(ctx, stage); err == nil {
-		t.look.Findings, err = same(b, "seen", c, t.look.Findings)
-	}
-	if err == nil {
-		t.look.Ran, err = same(b, "ran", c, t.look.Ran)
+		t.look, err = b.same(c, t.look)
 	}
 	if err != nil {
 		return fmt.Errorf("look at %s: %w", c.ID, err)
@@ -197,15 +194,33 @@ func (b *Bench) with(ctx context.Context, c Case, do func(turn) error) (err erro
 	return do(t)
 }
 
-// same is what was seen the first time that a case was asked about: addresses and names of folders in texts differ from run to run, as do
-// the lines that tests run, and all arms of a case are to show the same.
-func same[T any](b *Bench, what string, c Case, now []T) (first []T, err error) {
-	name := filepath.Join(b.Work, what, fileName(c.ID)+".json")
-	if raw, err := os.ReadFile(name); err == nil && json.Unmarshal(raw, &first) == nil && len(first) > 0 {
-		return first, nil
+// sight is what runs of a case's check told of it.
+type sight struct {
+	Command  string          `json:"command"`
+	Module   string          `json:"module"`
+	Findings []report.Result `json:"findings"`
+	Ran      []perceive.Ran  `json:"ran"`
+}
+
+// kept is where the first sight of a case is kept.
+func (b *Bench) kept(c Case) string { return filepath.Join(b.Work, "sights", fileName(c.ID)+".json") }
+
+// seen is the first sight of a case, if there was one.
+func (b *Bench) seen(c Case) (first sight, ok bool) {
+	raw, err := os.ReadFile(b.kept(c))
+	return first, err == nil && json.Unmarshal(raw, &first) == nil && len(first.Findings) > 0
+}
+
+// same has a look show what was seen the first time that a case was asked about: addresses and names of folders in texts differ from run
+// to run, as do the lines that tests run, and all arms of a case are to show the same.
+func (b *Bench) same(c Case, look perceive.Look) (perceive.Look, error) {
+	if first, ok := b.seen(c); ok {
+		look.Findings, look.Ran = first.Findings, first.Ran
+		return look, nil
 	}
-	raw, err := json.Marshal(now)
-	return now, errors.Join(err, os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, raw, 0o644))
+	raw, err := json.Marshal(sight{look.Command, look.Module, look.Findings, look.Ran})
+	name := b.kept(c)
+	return look, errors.Join(err, os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, raw, 0o644))
 }
 
 // turn is what the arms of one case share.
@@ -218,16 +233,11 @@ type turn struct {
 // firstLook is what the first turn of a job would look at, without its budget.
 func firstLook(ctx context.Context, stage *hacks.Stage) (perceive.Look, error) {
 	seen, o := stage.Sight(), stage.Oracle()
-	x, err := perceive.NewIndex(ctx, stage.Root(), perceive.IndexOptions{})
+	look, err := indexed(ctx, stage.Root())
 	if err != nil {
-		return perceive.Look{}, err
+		return look, err
 	}
-	if err := x.Types(ctx); err != nil && ctx.Err() != nil { // without types the index is good for less, as in a job
-		return perceive.Look{}, context.Cause(ctx)
-	}
-	look := perceive.Look{
-		Root: stage.Root(), Index: x, Module: o.Module, Command: o.Check.Run, Findings: seen.Findings, Protected: stage.Policy().Protected,
-	}
+	look.Module, look.Command, look.Findings, look.Protected = o.Module, o.Check.Run, seen.Findings, stage.Policy().Protected
 	if argv := o.OnlyCommand(seen.Findings); argv != nil {
 		look.Command = agent.Shell(argv)
 	}
@@ -236,6 +246,18 @@ func firstLook(ctx context.Context, stage *hacks.Stage) (perceive.Look, error) {
 		return perceive.Look{}, context.Cause(ctx)
 	}
 	return look, nil
+}
+
+// indexed looks at a root through its index.
+func indexed(ctx context.Context, root fs.FS) (perceive.Look, error) {
+	x, err := perceive.NewIndex(ctx, root, perceive.IndexOptions{})
+	if err != nil {
+		return perceive.Look{}, err
+	}
+	if err := x.Types(ctx); err != nil && ctx.Err() != nil { // without types the index is good for less, as in a job
+		return perceive.Look{}, context.Cause(ctx)
+	}
+	return perceive.Look{Root: root, Index: x}, nil
 }
 
 // scene is what an arm shows.

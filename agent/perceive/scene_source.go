@@ -1,5 +1,7 @@
 package perceive
 
+import "strings"
+
 // sourceBlock is what is shown of one file.
 type sourceBlock struct {
 	file  string
@@ -139,9 +141,10 @@ func (in *pick) show(s symbol) {
 
 // block shows a file, or what was picked of it.
 func (v *viewer) block(p *pick) sourceBlock {
-	if p.whole {
+	excerpt := p.excerpt(append(p.preface(), p.spans...))
+	if p.whole || len(p.parts) == 0 && excerpt == strings.TrimRight(p.src, "\r\n")+"\n" {
 		return sourceBlock{file: p.name, text: label(p.name) + ":\n" + Fence(language(p.name), source(p.src))}
 	}
-	text := label(p.name) + " (only a part is shown):\n" + Fence(language(p.name), source(p.excerpt(append(p.preface(), p.spans...))))
+	text := label(p.name) + " (only a part is shown):\n" + Fence(language(p.name), source(excerpt))
 	return sourceBlock{p.name, text, p.spans, p.parts}
 }

@@ -21,7 +21,7 @@ var eventTexts = map[string]func(Event) string{
 	TypeRun:       func(e Event) string { return runText(decode[RunData](e)) },
 	TypeVerdict:   func(e Event) string { return verdictText(decode[VerdictData](e)) },
 	TypeScene:     func(e Event) string { return sceneText(decode[SceneData](e)) },
-	TypeRan:       func(e Event) string { return ranText(decode[RanData](e)) },
+	TypeRan:       func(e Event) string { return RanText(decode[RanData](e)) },
 	TypeRequest:   func(e Event) string { return requestText(decode[RequestData](e)) },
 	TypeTokens:    func(e Event) string { return count(decode[TokensData](e).N, "piece") + " so far" },
 	TypeReply:     func(e Event) string { return replyText(decode[ReplyData](e)) },
@@ -132,7 +132,8 @@ func verdictText(v VerdictData) string {
 	return text
 }
 
-func ranText(r RanData) string {
+// RanText says in a line what the failing tests ran.
+func RanText(r RanData) string {
 	files := map[string]bool{}
 	lines, most := 0, RanLines{}
 	for _, l := range r.Lines {

@@ -82,7 +82,7 @@ func (f sceneFlags) valid() error {
 type red struct {
 	findings []report.Result
 	command  string // that showed it, as far as that is known
-	ran      []perceive.Ran
+	ran      trace.RanData
 }
 
 // redOf is what is red by a log, by reports, or by the check's own runs.
@@ -111,10 +111,7 @@ func (a *app) redOf(cmd *cobra.Command, f sceneFlags) (red, error) {
 	if ui.see == nil || ui.see.Color != "red" {
 		return red{}, &coded{exitStopped, fmt.Errorf("nothing is red here: %s", out.Stop.Text)}
 	}
-	all := red{command: ui.see.Command}
-	for _, l := range ui.ran.Lines {
-		all.ran = append(all.ran, perceive.Ran{Lines: perceive.Lines{File: l.File, First: l.First, Last: l.Last}, Suspicion: l.Suspicion})
-	}
+	all := red{command: ui.see.Command, ran: ui.ran}
 	for _, x := range ui.see.Findings {
 		all.findings = append(all.findings, report.Result{
 			ID: x.ID, Kind: report.Kind(x.Kind), Status: report.Status(x.Status), File: x.File, Line: x.Line, Got: x.Got, Want: x.Want, Message: x.Message,
@@ -141,10 +138,13 @@ func (a *app) scene(cmd *cobra.Command, f sceneFlags) error {
 	defer x.close()
 	look := perceive.Look{
 		Root: x.tree, Index: x.Index, Module: modulePath(f.dir, "."), Rules: agent.Rules(),
-		Command: cmp.Or(f.check, r.command, "the check"), Findings: r.findings, Ran: r.ran, Protected: patch.Policy{}.Protected,
+		Command: cmp.Or(f.check, r.command, "the check"), Findings: r.findings, Protected: patch.Policy{}.Protected,
 		Suspects: agent.Suspects(a.recent(cmd.Context(), f.dir)), Budget: f.tokens, Wide: f.wide, Off: f.off, On: f.on,
 	}
-	a.showScene(look.Scene(), f.tokens)
+	for _, l := range r.ran.Lines {
+		look.Ran = append(look.Ran, perceive.Ran{Lines: perceive.Lines{File: l.File, First: l.First, Last: l.Last}, Suspicion: l.Suspicion})
+	}
+	a.showScene(look.Scene(), f.tokens, r.covered(f.off))
 	return nil
 }
 
@@ -183,7 +183,18 @@ type sceneSection struct {
 	Text   string `json:"text,omitempty"`
 }
 
-func (a *app) showScene(s perceive.Scene, budget int) {
+// covered says what is known of the lines that the failing tests run.
+func (r red) covered(off []string) string {
+	switch {
+	case slices.Contains(off, perceive.Coverage):
+		return "off"
+	case len(r.ran.Lines) == 0:
+		return "not known"
+	}
+	return trace.RanText(r.ran)
+}
+
+func (a *app) showScene(s perceive.Scene, budget int, covered string) {
 	var all []sceneSection
 	var list strings.Builder
 	total := 0
@@ -202,10 +213,10 @@ func (a *app) showScene(s perceive.Scene, budget int) {
 	}
 	if a.json {
 		a.printJSON(map[string]any{
-			"sections": all, "tokens": total, "budget": budget, "files": append([]string{}, s.Files...), "cut": append([]string{}, s.Cut...),
+			"sections": all, "tokens": total, "budget": budget, "coverage": covered, "files": append([]string{}, s.Files...), "cut": append([]string{}, s.Cut...),
 		})
 		return
 	}
-	text := fmt.Sprintf("%s----\n%s%-11s %d of %d tokens\n", s.Text(), list.String(), "in all", total, budget)
+	text := fmt.Sprintf("%s----\n%s%-11s %d of %d tokens\n%-11s %s\n", s.Text(), list.String(), "in all", total, budget, perceive.Coverage, covered)
 	fmt.Fprint(a.out, a.clean.Terminal(text))
 }

@@ -16,7 +16,7 @@ const (
 )
 
 // Scores where it is known what the failing tests ran: suspicion counts most. By redraft bench scene --reach --each 28 scenes of 3,000
-// tokens show 55 % of the places that released repairs change, and 37 % where nothing is known of what ran.
+// tokens show 52 % of the places that released repairs change, and 37 % where nothing is known of what ran.
 const (
 	suspected = 8000 // of what failing tests alone ran, and the less the more others ran it
 	firstHit  = 8000 // what a trace goes through last, instead of framed; so much less for each frame before it:

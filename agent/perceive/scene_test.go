@@ -229,6 +229,7 @@ func FuzzTestFiles(f *testing.F) {
 			l := perceive.Look{
 				Root: tree, Protected: patch.Policy{}.Protected, Budget: 2500,
 				Findings: []report.Result{{ID: id, Kind: report.Test, File: name, Line: line, Trace: src}},
+				Ran:      []perceive.Ran{ran(name, line, line*3, 0.5), ran(id, line-1, line, float64(line))},
 			}
 			if n := (len(l.Scene().Text())*5 + 15) / 16; n > l.Budget {
 				t.Errorf("%s: %d tokens for a budget of %d", name, n, l.Budget)

@@ -47,14 +47,13 @@ const maxAtIssue = 60
 // failing test uses directly, then over one step, then those that the words name.
 func (v *viewer) ranked() []symbol {
 	score := map[frame]int{} // by file and first line of a symbol
-	files := v.scored(score)
+	files := append(v.scored(score), v.ranFiles()...)
 	for _, f := range v.Findings[:min(len(v.Findings), maxTests)] {
 		files = append(files, v.filesIn(v.folder(f))...)
 	}
 	if len(files) == 0 || v.onlyProtected(files) {
 		files = append(files, v.byWords()...)
 	}
-	files = append(files, v.ranFiles()...)
 	var all []symbol
 	seen := map[string]bool{}
 	for _, name := range files {

@@ -35,7 +35,8 @@ func (a *app) benchSceneCmd() *cobra.Command {
 			"first turn shows, without each section, and with the skeleton. It records every answer and prints what landed and what it solved.\n" +
 			"One prompt is asked once, whatever arms show it. What stands in the file of answers is not asked again; without --base-url nothing is\n" +
 			"asked and the file's table is printed. A case that is not red here as it should be is told and left out. With --reach no model is\n" +
-			"needed: it prints what scenes show of the released repairs, and for how many the first address that they offer is right.\n\n" +
+			"needed: it prints what scenes show of the released repairs, and for how many the first address that they offer is right; what was seen\n" +
+			"of a case before is not run again.\n\n" +
 			"reach is the share of the places of the released repair that the prompts show; aimed are the answers that edit what it changes,\n" +
 			"landed or not. only with and only without count the cases that are solved with a section and not without it, and the other way\n" +
 			"round; p is how likely such a difference is by chance. Packages come from the Go module proxy and the Python package index, and\n" +

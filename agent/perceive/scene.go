@@ -42,14 +42,30 @@ func newViewer(l Look) *viewer {
 	if v.Tokens == nil {
 		v.Tokens = estimate
 	}
-	v.Ran = nil
-	for _, r := range l.Ran {
-		if name, ok := v.resolve(r.File); ok && !v.off(Coverage) && !v.protected(name) {
-			r.File = name
-			v.Ran = append(v.Ran, r)
+	v.Ran = v.mayChange(l.Ran)
+	return v
+}
+
+// mayChange is what ran of the root's files that may be changed, each by its name here.
+func (v *viewer) mayChange(ran []Ran) (out []Ran) {
+	if v.off(Coverage) {
+		return nil
+	}
+	names := map[string]string{} // "" for a file that is not here, or may not be changed
+	for _, r := range ran {
+		name, known := names[r.File]
+		if !known {
+			var ok bool
+			if name, ok = v.resolve(r.File); !ok || v.protected(name) {
+				name = ""
+			}
+			names[r.File] = name
+		}
+		if r.File = name; name != "" {
+			out = append(out, r)
 		}
 	}
-	return v
+	return out
 }
 
 // estimate is 3.2 bytes a token, which is on the high side for code.

@@ -38,6 +38,7 @@ func (a *Agent) turns(ctx context.Context, tier string, p Proposer) (trace.Stop,
 		limit = 6
 	}
 	m := &memory{seen: map[string]int{}, budget: sceneTokens(p.Context, a.maxTokens())}
+	a.covered(ctx) // here, so that it is told before a turn is
 	for n := 1; n <= limit; n++ {
 		if a.tokensSpent() {
 			return a.exhausted("the job's tokens are spent"), true, nil

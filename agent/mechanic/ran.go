@@ -9,6 +9,8 @@ import (
 	"sort"
 	"time"
 
+	"golang.org/x/tools/cover"
+
 	"github.com/redraft-dev/redraft/agent/oracle"
 	"github.com/redraft-dev/redraft/agent/perceive"
 	"github.com/redraft-dev/redraft/agent/report"
@@ -34,7 +36,7 @@ func (m *Mechanic) Ran(ctx context.Context, seen oracle.Verdict) ([]perceive.Ran
 }
 
 // ranGo is Ran by Go's coverage profiles.
-func (m *Mechanic) ranGo(ctx context.Context, seen oracle.Verdict, tests []report.Result, red []testID) (out []perceive.Ran, err error) {
+func (m *Mechanic) ranGo(ctx context.Context, seen oracle.Verdict, tests []report.Result, red []testID) (_ []perceive.Ran, err error) {
 	if m.spectrum == nil {
 		h := &hunt{Mechanic: m, seen: seen, tests: tests, project: load(m.Root, m.Module, dirsOf(red))}
 		defer func() { err = errors.Join(err, h.leave()) }()
@@ -45,18 +47,11 @@ func (m *Mechanic) ranGo(ctx context.Context, seen oracle.Verdict, tests []repor
 			return nil, err
 		}
 	}
-	for name, blocks := range m.spectrum.blocks {
-		for _, b := range blocks {
-			if s := ochiai(b.failed, b.passed, m.spectrum.failing); s > 0 {
-				out = append(out, perceive.Ran{Lines: perceive.Lines{File: name, First: b.fromLine, Last: b.toLine}, Suspicion: s})
-			}
-		}
-	}
-	return m.most(out), nil
+	return m.suspected(m.spectrum), nil
 }
 
 // watched is Ran by what the oracle sees of tests that it runs.
-func (m *Mechanic) watched(ctx context.Context, seen oracle.Verdict, tests []report.Result) (out []perceive.Ran, err error) {
+func (m *Mechanic) watched(ctx context.Context, seen oracle.Verdict, tests []report.Result) (_ []perceive.Ran, err error) {
 	var red []string
 	for _, f := range tests {
 		red = append(red, f.ID)
@@ -74,37 +69,33 @@ func (m *Mechanic) watched(ctx context.Context, seen oracle.Verdict, tests []rep
 	if err != nil {
 		return nil, fmt.Errorf("see what the tests run: %w", err)
 	}
-	type counts struct{ failed, passed int }
-	ran, failing := map[string]map[int]*counts{}, 0
+	s := newSpectrum(m.Module)
 	for _, t := range lines {
 		isRed := slices.Contains(red, t.Test)
 		if isRed {
-			failing++
+			s.failing++
+		} else {
+			s.passes++
 		}
 		for name, at := range t.Lines {
-			if ran[name] == nil {
-				ran[name] = map[int]*counts{}
-			}
 			for _, n := range at {
-				if ran[name][n] == nil {
-					ran[name][n] = &counts{}
-				}
-				if isRed {
-					ran[name][n].failed++
-				} else {
-					ran[name][n].passed++
-				}
+				s.count(name, cover.ProfileBlock{StartLine: n, EndLine: n, Count: 1}, isRed)
 			}
 		}
 	}
-	for name, at := range ran {
-		for n, c := range at {
-			if s := ochiai(c.failed, c.passed, failing); s > 0 {
-				out = append(out, perceive.Ran{Lines: perceive.Lines{File: name, First: n, Last: n}, Suspicion: s})
+	return m.suspected(s), nil
+}
+
+// suspected is what failing tests ran of a spectrum's files.
+func (m *Mechanic) suspected(s *spectrum) (out []perceive.Ran) {
+	for name, blocks := range s.blocks {
+		for _, b := range blocks {
+			if suspicion := ochiai(b.failed, b.passed, s.failing); suspicion > 0 {
+				out = append(out, perceive.Ran{Lines: perceive.Lines{File: name, First: b.fromLine, Last: b.toLine}, Suspicion: suspicion})
 			}
 		}
 	}
-	return m.most(out), nil
+	return m.most(out)
 }
 
 // alike are those of some tests whose names begin most like a failing one's.

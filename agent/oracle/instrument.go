@@ -33,7 +33,7 @@ func (o *Oracle) instrumentsDir() (string, error) {
 
 func (o *Oracle) writeInstruments(dir string) error {
 	for to, from := range map[string]string{
-		"python/sitecustomize.py": "unittest.py", "runner.cjs": "runner.cjs", "node-test.mjs": "node-test.mjs",
+		"python/sitecustomize.py": "unittest.py", "python/redraft_loaded.py": "loaded.py", "watch-unittest/redraft_loaded.py": "loaded.py", "runner.cjs": "runner.cjs", "node-test.mjs": "node-test.mjs",
 		"watch-pytest/redraft_ran.py": "ran.py", "watch-unittest/sitecustomize.py": "ran.py",
 	} {
 		text, err := instruments.ReadFile("instruments/" + from)

@@ -83,32 +83,16 @@ def pytest_configure(config):
         config.pluginmanager.register(_pytest(), "redraft-ran")
 
 
-class _Finder:
-    """Finds unittest.case as everybody else does, and has its tests watched once it is loaded."""
+def _unittest(module):
+    run = module.TestCase.run
 
-    def find_spec(self, name, path=None, target=None):
-        if name != "unittest.case":
-            return None
-        sys.meta_path.remove(self)
-        import importlib.util
+    def watched(self, result=None):
+        if self.id() not in _tests:
+            return result
+        with Watch(self.id()):
+            return run(self, result)
 
-        spec = importlib.util.find_spec(name)
-        load = spec.loader.exec_module
-
-        def exec_module(module):
-            load(module)
-            run = module.TestCase.run
-
-            def watched(self, result=None):
-                if self.id() not in _tests:
-                    return result
-                with Watch(self.id()):
-                    return run(self, result)
-
-            module.TestCase.run = watched
-
-        spec.loader.exec_module = exec_module
-        return spec
+    module.TestCase.run = watched
 
 
 if _folder:
@@ -117,4 +101,6 @@ if _folder:
     _root = os.path.join(os.path.realpath(os.environ["REDRAFT_TREE"]), "")
     _tests = _said["tests"]
     if _said["runner"] == "unittest":
-        sys.meta_path.insert(0, _Finder())
+        import redraft_loaded
+
+        redraft_loaded.when_loaded("unittest.case", _unittest)

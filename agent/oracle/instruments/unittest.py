@@ -1,29 +1,11 @@
 """Makes unittest name every test, and says that it was heard. Nothing is changed but what is printed."""
 import os
-import sys
+
+import redraft_loaded
 
 
-class _Finder:
-    """Finds unittest.runner as everybody else does, and turns its verbosity up once it is loaded."""
-
-    def find_spec(self, name, path=None, target=None):
-        if name != "unittest.runner":
-            return None
-        sys.meta_path.remove(self)
-        import importlib.util
-
-        spec = importlib.util.find_spec(name)
-        load = spec.loader.exec_module
-
-        def exec_module(module):
-            load(module)
-            _verbose(module.TextTestRunner)
-
-        spec.loader.exec_module = exec_module
-        return spec
-
-
-def _verbose(runner):
+def _verbose(module):
+    runner = module.TextTestRunner
     init = runner.__init__
 
     def quiet_no_more(self, *args, **kwargs):
@@ -37,4 +19,4 @@ def _verbose(runner):
     runner.__init__ = quiet_no_more
 
 
-sys.meta_path.insert(0, _Finder())
+redraft_loaded.when_loaded("unittest.runner", _verbose)
